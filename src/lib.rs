@@ -1,0 +1,1 @@
+//! OpenShift Templates for synchronous programs.

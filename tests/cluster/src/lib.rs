@@ -1,0 +1,1 @@
+//! An embedded OpenShift-like API server, for tests.
