@@ -1,1 +1,70 @@
-//! OpenShift Templates for synchronous programs.
+//! Process OpenShift Templates and apply, read and delete what they render: a small blocking
+//! client for schedulers and batch tools.
+//!
+//! ```no_run
+//! use openshift_templates::{Client, Config, Kubeconfig, Template};
+//!
+//! # fn main() -> Result<(), openshift_templates::Error> {
+//! let config = Config::from_kubeconfig(Kubeconfig::search())?;
+//! let workers = Client::connect(config)?.namespace("workers")?;
+//! let job = Template::new("worker-template").in_namespace("infra").parameter("VM_NAME", "worker-001");
+//!
+//! let references = workers.create(&job)?;
+//! for live in workers.get(&job)? {
+//!     println!("{live:?}: {:?}", live.status());
+//! }
+//! workers.delete(&job)?; // or, with each uid as a precondition: workers.delete(&references)?
+//! # let _ = references;
+//! # Ok(()) }
+//! ```
+//!
+//! | to | look at |
+//! |---|---|
+//! | connect from a kubeconfig or a pod | [`Config`], [`Kubeconfig`], [`Client`] |
+//! | say what to render | [`Template`], [`ParameterValue`] |
+//! | render, apply, read, delete | [`Namespace`] |
+//! | find objects again | [`ResourceRef`], [`Selection`] |
+//! | read rendered and live objects | [`ProcessedTemplate`], [`Manifest`] |
+//! | bound the waiting | [`Timeouts`] |
+//! | know what failed, and whether it took effect | [`Error`], [`OperationError`], [`Outcome`] |
+//!
+//! Everything blocks. There is no async runtime, no thread kept running, no file written and no
+//! cache on disk.
+
+mod client;
+mod config;
+mod discovery;
+mod error;
+mod manifest;
+mod names;
+mod operations;
+mod options;
+mod request;
+mod resource;
+mod secret_data;
+mod target;
+mod template;
+mod timeouts;
+mod transport;
+
+pub use client::{Client, Namespace};
+pub use config::{Config, Kubeconfig};
+pub use error::{
+    ApiError, ConfigError, ConfigField, ConfigProblem, DiscoveryError, Error, Failure,
+    InvalidInput, ManifestError, ManifestProblem, Operation, OperationError, Outcome, Phase,
+    Result, Shape, StatusCause, TransportError,
+};
+pub use manifest::Manifest;
+pub use operations::process::ProcessedTemplate;
+pub use options::{CreateOptions, DeleteOptions, PropagationPolicy};
+pub use resource::{ResourceRef, Selection};
+pub use template::{ParameterValue, Template};
+pub use timeouts::Timeouts;
+
+const _: fn() = || {
+    fn is_shared_by_threads<T: Send + Sync + 'static>() {}
+    is_shared_by_threads::<Client>();
+    is_shared_by_threads::<Namespace>();
+    is_shared_by_threads::<Error>();
+};
+const _: () = assert!(size_of::<Error>() <= 64, "an error is moved at every `?`");

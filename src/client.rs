@@ -1,0 +1,273 @@
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::discovery::{ApiResource, Discovery, Unsuitable};
+use crate::operations;
+use crate::request::{Request, Verb};
+use crate::template::{API_VERSION, check_namespace};
+use crate::transport::Transport;
+use crate::{
+    Config, CreateOptions, DeleteOptions, Error, Manifest, ProcessedTemplate, ResourceRef, Result,
+    Selection, Template, Timeouts,
+};
+
+/// A connection to one cluster as one identity.
+///
+/// Clones are cheap and share connections and what was discovered; all of it can be used by many
+/// threads at once. The connections close when the last clone is dropped.
+#[derive(Clone)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    transport: Transport,
+    discovery: Discovery,
+    timeouts: Timeouts,
+}
+
+impl Client {
+    /// A client that is known to reach its cluster: the template API is asked for once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] as for [`new`](Self::new); [`Error::Transport`] when there is no
+    /// connection or TLS fails; [`Error::Api`] when the credentials are not accepted (401). A 403,
+    /// a 404 or a 5xx for the template API is none: it shows at the first operation with a
+    /// Template, and references work without it.
+    ///
+    /// ```no_run
+    /// use openshift_templates::{Client, Config};
+    ///
+    /// let workers = Client::connect(Config::infer()?)?.namespace("workers")?;
+    /// # let _ = workers;
+    /// # Ok::<(), openshift_templates::Error>(())
+    /// ```
+    pub fn connect(config: Config) -> Result<Self> {
+        let client = Self::new(config)?;
+        let Inner { transport, discovery, timeouts } = &*client.inner;
+        match discovery.ask(transport, *timeouts, API_VERSION) {
+            Err(Error::Api(error)) if matches!(error.code(), 403 | 404 | 500..=599) => Ok(client),
+            Err(error) => Err(error),
+            Ok(()) => Ok(client),
+        }
+    }
+
+    /// A client that has not connected yet. No IO is done.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] when a certificate or key cannot be used, or a credential is meant for an
+    /// `http://` server.
+    pub fn new(config: Config) -> Result<Self> {
+        config.check()?;
+        let timeouts = config.timeouts;
+        let (transport, discovery) = (Transport::new(config)?, Discovery::default());
+        Ok(Self { inner: Arc::new(Inner { transport, discovery, timeouts }) })
+    }
+
+    /// A handle for one namespace, beyond which none of its operations reaches.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidInput::Namespace`](crate::InvalidInput::Namespace) when `name` is no DNS label of
+    /// at most 63 characters.
+    pub fn namespace(&self, name: impl Into<String>) -> Result<Namespace> {
+        let name = name.into();
+        check_namespace("namespace", &name)?;
+        Ok(Namespace { client: self.clone(), name, timeouts: self.inner.timeouts })
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("server", &self.inner.transport.server())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Everything that can be done with Templates in one namespace.
+///
+/// Each operation settles its inputs, its rendering and all of its targets before it touches the
+/// first object. See [`Error`] for what a failure says.
+#[derive(Clone, Debug)]
+pub struct Namespace {
+    client: Client,
+    name: String,
+    timeouts: Timeouts,
+}
+
+impl Namespace {
+    /// The namespace's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The client that this handle belongs to.
+    #[must_use]
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The same namespace with other bounds on each request. Defaults to the
+    /// [configuration's](Config::timeouts).
+    ///
+    /// ```no_run
+    /// # use openshift_templates::{Namespace, Timeouts};
+    /// # fn run(workers: &Namespace) -> openshift_templates::Result<()> {
+    /// let patient = workers.clone().with_timeouts(Timeouts::both(std::time::Duration::from_secs(300))?);
+    /// # let _ = patient;
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
+        self
+    }
+
+    /// Has OpenShift render a Template, and creates nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidInput`] for bad names, unknown parameters and parameters that would be
+    /// generated; [`Error::Discovery`] when the cluster has no template API; [`Error::Api`] and
+    /// [`Error::Transport`] as the server and the network have it.
+    ///
+    /// ```no_run
+    /// # use openshift_templates::{Namespace, Template};
+    /// # fn run(workers: &Namespace) -> openshift_templates::Result<()> {
+    /// let processed = workers.process(&Template::new("worker-template").in_namespace("infra"))?;
+    /// println!("{} objects", processed.manifests().len());
+    /// # Ok(()) }
+    /// ```
+    pub fn process(&self, template: &Template) -> Result<ProcessedTemplate> {
+        operations::process::process(self, template)
+    }
+
+    /// Renders a Template and applies its objects in order, with the default [`CreateOptions`].
+    /// Returns references to them, with the uids that the server gave.
+    ///
+    /// # Errors
+    ///
+    /// As [`create_with`](Self::create_with).
+    ///
+    /// ```no_run
+    /// # use openshift_templates::{Namespace, Template};
+    /// # fn run(workers: &Namespace) -> openshift_templates::Result<()> {
+    /// let job = Template::new("worker-template").in_namespace("infra").parameter("VM_NAME", "a");
+    /// for reference in workers.create(&job)? {
+    ///     println!("{reference} {:?}", reference.uid());
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn create(&self, template: &Template) -> Result<Vec<ResourceRef>> {
+        self.create_with(template, &CreateOptions::default())
+    }
+
+    /// Renders a Template and applies its objects in order, by server-side apply, up to the first
+    /// failure. There is no rollback, no pruning and no waiting for readiness.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Operation`] once the first apply was tried; [`Error::InvalidManifest`] for an
+    /// object that must not be touched, and whatever [`process`](Self::process) fails with, before
+    /// anything was.
+    ///
+    /// ```no_run
+    /// # use openshift_templates::{CreateOptions, Namespace, Template};
+    /// # fn run(workers: &Namespace, job: &Template) -> openshift_templates::Result<()> {
+    /// workers.create_with(job, &CreateOptions::new().field_manager("deployer").force(true))?;
+    /// # Ok(()) }
+    /// ```
+    pub fn create_with(
+        &self,
+        template: &Template,
+        options: &CreateOptions,
+    ) -> Result<Vec<ResourceRef>> {
+        operations::create::create(self, template, options)
+    }
+
+    /// Reads the live objects, whole, in order, one after the other (so they are no snapshot). The
+    /// uid of a reference is ignored: what is there now is what is read.
+    ///
+    /// # Errors
+    ///
+    /// The first error ends it, an object that does not exist too
+    /// ([`is_not_found`](Error::is_not_found)); there is no partial list.
+    ///
+    /// ```no_run
+    /// # use openshift_templates::{Namespace, Template};
+    /// # fn run(workers: &Namespace, job: &Template) -> openshift_templates::Result<()> {
+    /// for live in workers.get(job)? {
+    ///     println!("{live:?} {:?}", live.status());
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn get<'a>(&self, selection: impl Into<Selection<'a>>) -> Result<Vec<Manifest>> {
+        operations::get::get(self, selection.into())
+    }
+
+    /// Deletes in reverse order, with the default [`DeleteOptions`]. Returns what is gone, in the
+    /// order of deletion; an object that was not there counts as gone.
+    ///
+    /// # Errors
+    ///
+    /// As [`delete_with`](Self::delete_with).
+    ///
+    /// ```no_run
+    /// # use openshift_templates::{Namespace, ResourceRef, Template};
+    /// # fn run(workers: &Namespace, job: &Template, saved: &Vec<ResourceRef>) -> openshift_templates::Result<()> {
+    /// workers.delete(job)?;   // in another process, from the same inputs
+    /// workers.delete(saved)?; // by what create() returned, each uid a precondition
+    /// # Ok(()) }
+    /// ```
+    pub fn delete<'a>(&self, selection: impl Into<Selection<'a>>) -> Result<Vec<ResourceRef>> {
+        self.delete_with(selection, &DeleteOptions::default())
+    }
+
+    /// Deletes in reverse order. By a Template it deletes whatever has the rendered names now; by
+    /// references with a uid only the very objects that were referred to. Success means that the
+    /// server accepted it: finalizers can keep an object for a while.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Operation`] with every failure, after all objects were tried; any other error
+    /// before the first was.
+    ///
+    /// ```no_run
+    /// # use openshift_templates::{DeleteOptions, Namespace, PropagationPolicy, Template};
+    /// # fn run(workers: &Namespace, job: &Template) -> openshift_templates::Result<()> {
+    /// let options = DeleteOptions::new().propagation(PropagationPolicy::Foreground);
+    /// workers.delete_with(job, &options)?;
+    /// # Ok(()) }
+    /// ```
+    pub fn delete_with<'a>(
+        &self,
+        selection: impl Into<Selection<'a>>,
+        options: &DeleteOptions,
+    ) -> Result<Vec<ResourceRef>> {
+        operations::delete::delete(self, selection.into(), options)
+    }
+
+    pub(crate) fn object(&self, request: &Request) -> Result<Map<String, Value>> {
+        self.client.inner.transport.object(request, self.timeouts)
+    }
+
+    pub(crate) fn value(&self, request: &Request) -> Result<Value> {
+        self.client.inner.transport.value(request, self.timeouts)
+    }
+
+    pub(crate) fn resource(
+        &self,
+        api_version: &str,
+        kind: &str,
+        verb: Verb,
+    ) -> Result<ApiResource, Unsuitable> {
+        let Inner { transport, discovery, .. } = &*self.client.inner;
+        discovery.resource(transport, self.timeouts, api_version, kind, verb)
+    }
+}

@@ -1,0 +1,132 @@
+use std::error::Error;
+use std::fmt;
+
+use super::{ManifestProblem, one_line};
+
+/// An argument that was refused before any request, or because of what the stored Template says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InvalidInput {
+    /// A namespace is not a DNS label of at most 63 characters.
+    Namespace {
+        /// Which one: `namespace` or `template namespace`.
+        argument: &'static str,
+        /// What the value looks like.
+        shape: Shape,
+    },
+    /// A Template's name is not a DNS subdomain of at most 253 characters.
+    TemplateName {
+        /// What the value looks like.
+        shape: Shape,
+    },
+    /// A parameter has no name.
+    EmptyParameterName,
+    /// A parameter's value is NaN or infinite.
+    NonFiniteParameter,
+    /// The stored Template has no such parameters.
+    UnknownParameters {
+        /// The names that the Template lacks, sorted.
+        unknown: Vec<String>,
+        /// The names that it has, sorted.
+        known: Vec<String>,
+    },
+    /// Parameters that the server would generate, so that no replay could find the same objects.
+    UnresolvedGenerators {
+        /// Their names, in the Template's order.
+        parameters: Vec<String>,
+    },
+    /// A field manager is blank or longer than 128 characters.
+    FieldManager {
+        /// What the value looks like.
+        shape: Shape,
+    },
+    /// A timeout is zero or absurd (more than a year).
+    Timeout {
+        /// Which one: `connect` or `read`.
+        argument: &'static str,
+    },
+    /// A reference cannot be acted on.
+    Reference {
+        /// Its position in the list.
+        index: usize,
+        /// `Kind/name`.
+        resource: String,
+        /// What is wrong with it.
+        problem: Box<ManifestProblem>,
+    },
+}
+
+/// What a refused value looks like, without showing it: it may be a secret in the wrong place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    characters: usize,
+    offending: Option<(usize, char)>,
+}
+
+impl Shape {
+    pub(crate) fn of(value: &str, allowed: impl Fn(char) -> bool) -> Self {
+        Self {
+            characters: value.chars().count(),
+            offending: value.chars().enumerate().find(|(_, c)| !allowed(*c)),
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.characters, self.offending) {
+            (0, _) => f.write_str("it is empty"),
+            (n, None) => write!(f, "it has {n} characters"),
+            (n, Some((i, c))) => write!(f, "it has {n} characters, the one at {i} is {c:?}"),
+        }
+    }
+}
+
+impl fmt::Display for InvalidInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Namespace { argument, shape } => write!(
+                f,
+                "the {argument} must be a DNS label (lower-case letters, digits, '-', at most 63 \
+                 characters): {shape}"
+            ),
+            Self::TemplateName { shape } => write!(
+                f,
+                "the Template's name must be a DNS subdomain (lower-case letters, digits, '-', \
+                 '.', at most 253 characters): {shape}"
+            ),
+            Self::EmptyParameterName => f.write_str("a parameter's name is empty"),
+            Self::NonFiniteParameter => {
+                f.write_str("a parameter's value must be finite, it is NaN or infinite")
+            }
+            Self::UnknownParameters { unknown, known } => write!(
+                f,
+                "the Template has no parameter {}; it has {}",
+                names(unknown),
+                if known.is_empty() { "none".into() } else { names(known) }
+            ),
+            Self::UnresolvedGenerators { parameters } => write!(
+                f,
+                "the server would generate {}: give each a value, so that the same inputs lead to \
+                 the same objects again",
+                names(parameters)
+            ),
+            Self::FieldManager { shape } => write!(
+                f,
+                "the field manager must be a nonblank string of at most 128 characters: {shape}"
+            ),
+            Self::Timeout { argument } => {
+                write!(f, "the {argument} timeout must be more than zero and less than a year")
+            }
+            Self::Reference { index, resource, problem } => {
+                write!(f, "reference {index} ({}): {problem}", one_line(resource))
+            }
+        }
+    }
+}
+
+fn names(names: &[String]) -> String {
+    names.iter().map(|name| one_line(name)).collect::<Vec<_>>().join(", ")
+}
+
+impl Error for InvalidInput {}

@@ -1,0 +1,47 @@
+//! What a [`Namespace`](crate::Namespace) can do, one file each.
+
+use serde_json::{Map, Value};
+
+use crate::error::{AnswerProblem, TransportError};
+use crate::request::{Request, Verb};
+use crate::target::{self, Target};
+use crate::{Namespace, Result, Selection};
+
+pub(crate) mod create;
+pub(crate) mod delete;
+pub(crate) mod get;
+pub(crate) mod process;
+
+/// The targets of a selection. A uid that a rendered manifest holds is somebody's leftover, and
+/// never part of them.
+fn targets(namespace: &Namespace, selection: Selection<'_>, verb: Verb) -> Result<Vec<Target>> {
+    match selection {
+        Selection::Template(template) => {
+            let processed = process::process(namespace, template)?;
+            let objects = target::rendered(processed.into_manifests(), namespace.name())?;
+            target::resolve(namespace, &objects, verb)
+        }
+        Selection::References(references) => {
+            target::resolve_references(namespace, references, verb)
+        }
+    }
+}
+
+/// Whether an answer is about the object that was asked for.
+fn check_answer(request: &Request, target: &Target, answer: &Map<String, Value>) -> Result<()> {
+    let reference = &target.reference;
+    let metadata = answer.get("metadata");
+    let of_metadata = |field| metadata.and_then(|metadata| metadata.get(field));
+    for (field, expected, found) in [
+        ("apiVersion", Some(reference.api_version()), answer.get("apiVersion")),
+        ("kind", Some(reference.kind()), answer.get("kind")),
+        ("metadata.name", Some(reference.name()), of_metadata("name")),
+        ("metadata.namespace", reference.namespace(), of_metadata("namespace")),
+    ] {
+        if found.and_then(Value::as_str) != expected {
+            let problem = AnswerProblem::OtherObject { field };
+            return Err(TransportError::answer(request.subject.clone(), problem).into());
+        }
+    }
+    Ok(())
+}

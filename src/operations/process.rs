@@ -1,0 +1,127 @@
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use crate::discovery::not_served;
+use crate::error::{AnswerProblem, ManifestError, ManifestProblem, TransportError};
+use crate::request::{MediaType, Request, Verb};
+use crate::template::{API_VERSION, Template};
+use crate::{Error, Manifest, Namespace, Result};
+
+/// What OpenShift rendered: nothing of it exists in the cluster yet.
+///
+/// It can hold Secret data and parameter values, so `Debug` shows identities alone.
+#[derive(Clone, PartialEq)]
+pub struct ProcessedTemplate {
+    manifests: Vec<Manifest>,
+    message: Option<String>,
+}
+
+impl ProcessedTemplate {
+    /// The rendered objects, as the server sent them: a `List` is still one.
+    #[must_use]
+    pub fn manifests(&self) -> &[Manifest] {
+        &self.manifests
+    }
+
+    /// The Template's message to its user, rendered, if it has one. It can hold parameter values.
+    #[must_use]
+    pub fn message(&self) -> Option<&str> {
+        self.message.as_deref()
+    }
+
+    /// The rendered objects, owned.
+    #[must_use]
+    pub fn into_manifests(self) -> Vec<Manifest> {
+        self.manifests
+    }
+}
+
+impl fmt::Debug for ProcessedTemplate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProcessedTemplate")
+            .field("manifests", &self.manifests)
+            .finish_non_exhaustive()
+    }
+}
+
+pub(crate) fn process(namespace: &Namespace, template: &Template) -> Result<ProcessedTemplate> {
+    template.check()?;
+    let source = template.namespace().unwrap_or(namespace.name());
+    let get = request(Verb::Get, source, "templates", Some(template.name()))?;
+    let stored = namespace.object(&get).map_err(|error| {
+        without_api(error, |answer| {
+            answer.is_absence_of(group(), template.name()) || answer.is_absence_of_namespace()
+        })
+    })?;
+    check_stored(&get, template, &stored)?;
+
+    let body = template.override_in(stored)?;
+    let post = request(Verb::Create, namespace.name(), "processedtemplates", None)?
+        .body(MediaType::Json, &body);
+    let mut answer = namespace
+        .object(&post)
+        .map_err(|error| without_api(error, crate::error::ApiError::is_absence_of_namespace))?;
+    let field = |field| {
+        Error::from(TransportError::answer(post.subject.clone(), AnswerProblem::Field { field }))
+    };
+    let manifests = match answer.remove("objects") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(objects)) => manifests(objects)?,
+        Some(_) => return Err(field("objects")),
+    };
+    let message = match answer.remove("message") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(message)) => Some(message),
+        Some(_) => return Err(field("message")),
+    };
+    Ok(ProcessedTemplate { manifests, message })
+}
+
+fn manifests(objects: Vec<Value>) -> Result<Vec<Manifest>> {
+    objects
+        .into_iter()
+        .enumerate()
+        .map(|(index, object)| match object {
+            Value::Object(object) => Ok(object.into()),
+            _ => {
+                Err(ManifestError::new(index, "?/?".to_owned(), ManifestProblem::NotAnObject)
+                    .into())
+            }
+        })
+        .collect()
+}
+
+/// A server that answers with something else than the Template must not get it rendered.
+fn check_stored(request: &Request, template: &Template, stored: &Map<String, Value>) -> Result<()> {
+    let name = stored.get("metadata").and_then(|metadata| metadata.get("name"));
+    for (field, expected, found) in
+        [("kind", "Template", stored.get("kind")), ("metadata.name", template.name(), name)]
+    {
+        if found.and_then(Value::as_str) != Some(expected) {
+            let problem = AnswerProblem::OtherObject { field };
+            return Err(TransportError::answer(request.subject.clone(), problem).into());
+        }
+    }
+    Ok(())
+}
+
+fn request(verb: Verb, namespace: &str, resource: &str, name: Option<&str>) -> Result<Request> {
+    Request::namespaced(verb, API_VERSION, namespace, resource, name)
+        .ok_or_else(|| not_served(API_VERSION, "Template"))
+}
+
+fn group() -> &'static str {
+    API_VERSION.split_once('/').map_or("", |(group, _)| group)
+}
+
+/// A 404 that is neither about the Template nor about a namespace says that the cluster has no
+/// template API.
+fn without_api(error: Error, known: impl Fn(&crate::error::ApiError) -> bool) -> Error {
+    match error {
+        Error::Api(answer) if answer.code() == 404 && !known(&answer) => {
+            not_served(API_VERSION, "Template")
+        }
+        error => error,
+    }
+}

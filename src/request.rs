@@ -1,0 +1,256 @@
+//! Requests as data: what is sent is settled here, with no IO.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::names::push_percent_encoded;
+
+/// The verb of the Kubernetes API; the HTTP method follows from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Get,
+    Create,
+    Patch,
+    Delete,
+}
+
+impl Verb {
+    /// As access rules and discovery spell it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::Create => "create",
+            Self::Patch => "patch",
+            Self::Delete => "delete",
+        }
+    }
+
+    pub(crate) fn method(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Create => "POST",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    /// Whether a second request could do something a second time.
+    pub(crate) fn mutates(self) -> bool {
+        self != Self::Get
+    }
+}
+
+/// What a request is about, for error messages: it outlives the request.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Subject(Box<Parts>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Parts {
+    verb: Verb,
+    resource: String,
+    name: Option<String>,
+    namespace: Option<String>,
+}
+
+impl Subject {
+    pub(crate) fn new(
+        verb: Verb,
+        resource: &str,
+        name: Option<&str>,
+        namespace: Option<&str>,
+    ) -> Self {
+        Self(Box::new(Parts {
+            verb,
+            resource: resource.to_owned(),
+            name: name.map(str::to_owned),
+            namespace: namespace.map(str::to_owned),
+        }))
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Parts { verb, resource, name, namespace } = &*self.0;
+        write!(f, "{} {resource}", verb.name())?;
+        if let Some(name) = name {
+            write!(f, " {name:?}")?;
+        }
+        if let Some(namespace) = namespace {
+            write!(f, " in namespace {namespace:?}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// The media type of a body. Server-side apply takes YAML, of which JSON is a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MediaType {
+    Json,
+    ApplyPatch,
+}
+
+impl MediaType {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::ApplyPatch => "application/apply-patch+yaml",
+        }
+    }
+}
+
+/// One request, whole but for the server's address and the credentials.
+pub(crate) struct Request {
+    pub(crate) subject: Subject,
+    pub(crate) verb: Verb,
+    /// Path and query, percent-encoded, from the API's root on.
+    pub(crate) target: String,
+    pub(crate) body: Option<(MediaType, Vec<u8>)>,
+}
+
+impl Request {
+    /// The discovery document of a group version. `None` for what cannot be one.
+    pub(crate) fn discovery(api_version: &str) -> Option<Self> {
+        Some(Self {
+            subject: Subject::new(
+                Verb::Get,
+                &format!("the resources of {api_version}"),
+                None,
+                None,
+            ),
+            verb: Verb::Get,
+            target: group_version_path(api_version)?,
+            body: None,
+        })
+    }
+
+    /// A request about the objects of one resource in one namespace: about all of them when
+    /// there is no `name`. `None` when the group version cannot be one.
+    pub(crate) fn namespaced(
+        verb: Verb,
+        api_version: &str,
+        namespace: &str,
+        resource: &str,
+        name: Option<&str>,
+    ) -> Option<Self> {
+        let mut target = group_version_path(api_version)?;
+        for segment in ["namespaces", namespace, resource].into_iter().chain(name) {
+            push_segment(&mut target, segment);
+        }
+        Some(Self {
+            subject: Subject::new(verb, resource, name, Some(namespace)),
+            verb,
+            target,
+            body: None,
+        })
+    }
+
+    #[must_use]
+    pub(crate) fn query(mut self, name: &str, value: &str) -> Self {
+        self.target.push(if self.target.contains('?') { '&' } else { '?' });
+        push_percent_encoded(&mut self.target, name, UNRESERVED);
+        self.target.push('=');
+        push_percent_encoded(&mut self.target, value, UNRESERVED);
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn body(mut self, media_type: MediaType, body: &Value) -> Self {
+        // `Value`'s own writer cannot fail: there is no IO, and every key is a string.
+        self.body = Some((media_type, body.to_string().into_bytes()));
+        self
+    }
+}
+
+/// `v1` is the core group only; anything else is `group/version`.
+fn group_version_path(api_version: &str) -> Option<String> {
+    let (root, segments) = match api_version.split_once('/') {
+        None => ("/api", vec![api_version]),
+        Some((group, version)) => ("/apis", vec![group, version]),
+    };
+    let mut path = root.to_owned();
+    for segment in segments {
+        if matches!(segment, "" | "." | "..") || segment.contains('/') {
+            return None;
+        }
+        push_segment(&mut path, segment);
+    }
+    Some(path)
+}
+
+pub(crate) fn is_api_version(api_version: &str) -> bool {
+    group_version_path(api_version).is_some()
+}
+
+/// RFC 3986's unreserved marks: nothing else stands in a segment or a query as it is.
+const UNRESERVED: &[u8] = b"-._~";
+
+fn push_segment(path: &mut String, segment: &str) {
+    path.push('/');
+    push_percent_encoded(path, segment, UNRESERVED);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(api_version: &str, resource: &str, name: &str) -> Option<String> {
+        Request::namespaced(Verb::Get, api_version, "workers", resource, Some(name))
+            .map(|request| request.target)
+    }
+
+    #[test]
+    fn the_core_group_and_named_groups_have_their_own_roots() {
+        assert_eq!(
+            target("v1", "configmaps", "a").as_deref(),
+            Some("/api/v1/namespaces/workers/configmaps/a")
+        );
+        assert_eq!(
+            target("apps/v1", "deployments", "a").as_deref(),
+            Some("/apis/apps/v1/namespaces/workers/deployments/a")
+        );
+    }
+
+    #[test]
+    fn names_are_percent_encoded_into_one_segment() {
+        let cases = [
+            ("system:x", "system%3Ax"),
+            ("a?b=c", "a%3Fb%3Dc"),
+            ("a#b", "a%23b"),
+            ("a b", "a%20b"),
+            ("a/../b", "a%2F..%2Fb"),
+            ("é", "%C3%A9"),
+            ("A_b~-.", "A_b~-."),
+        ];
+        for (name, segment) in cases {
+            let expected = format!("/api/v1/namespaces/workers/roles/{segment}");
+            assert_eq!(target("v1", "roles", name), Some(expected));
+        }
+    }
+
+    #[test]
+    fn what_is_no_group_version_makes_no_path() {
+        for api_version in ["", "/", "a/", "/v1", "a/b/c", ".", "..", "../v1", "a/.."] {
+            assert!(!is_api_version(api_version), "{api_version:?}");
+            assert_eq!(target(api_version, "xs", "a"), None, "{api_version:?}");
+        }
+    }
+
+    #[test]
+    fn queries_are_encoded() {
+        let request = Request::namespaced(Verb::Patch, "v1", "workers", "configmaps", Some("a"))
+            .map(|r| r.query("fieldManager", "a&b =é").query("dryRun", "All"));
+        assert_eq!(
+            request.map(|r| r.target).as_deref(),
+            Some(
+                "/api/v1/namespaces/workers/configmaps/a?fieldManager=a%26b%20%3D%C3%A9&dryRun=All"
+            )
+        );
+    }
+}

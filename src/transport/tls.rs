@@ -1,0 +1,183 @@
+//! TLS over ureq's transport, with one rustls configuration for all connections.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Read, Write};
+use std::sync::Arc;
+
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
+use ureq::Error;
+use ureq::unversioned::transport::{
+    Buffers, ConnectionDetails, Connector, Either, LazyBuffers, NextTimeout, Transport,
+    TransportAdapter,
+};
+
+use super::connector::remaining;
+
+pub(super) struct TlsConnector {
+    config: Arc<ClientConfig>,
+}
+
+impl TlsConnector {
+    pub(super) fn new(config: ClientConfig) -> Self {
+        Self { config: Arc::new(config) }
+    }
+}
+
+impl fmt::Debug for TlsConnector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TlsConnector")
+    }
+}
+
+impl<In: Transport> Connector<In> for TlsConnector {
+    type Out = Either<In, TlsTransport>;
+
+    fn connect(
+        &self,
+        details: &ConnectionDetails<'_>,
+        chained: Option<In>,
+    ) -> Result<Option<Self::Out>, Error> {
+        let Some(transport) = chained else { return Ok(None) };
+        if !details.needs_tls() || transport.is_tls() {
+            return Ok(Some(Either::A(transport)));
+        }
+        let mut connection = ClientConnection::new(self.config.clone(), server_name(details)?)?;
+        let mut socket = TransportAdapter::new(transport.boxed(), details.current_time.clone());
+        socket.set_timeout(remaining(details));
+        connection.complete_io(&mut socket)?;
+        let (input, output) =
+            (details.config.input_buffer_size(), details.config.output_buffer_size());
+        Ok(Some(Either::B(TlsTransport {
+            stream: StreamOwned::new(connection, socket),
+            buffers: LazyBuffers::new(input, output),
+            pending: Vec::new(),
+            write_error: None,
+        })))
+    }
+}
+
+fn server_name(details: &ConnectionDetails<'_>) -> Result<ServerName<'static>, Error> {
+    let host = details.uri.host().unwrap_or_default();
+    let host = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host);
+    ServerName::try_from(host.to_owned())
+        .map_err(|_| Error::Tls("the server's host is neither a DNS name nor an IP address"))
+}
+
+pub(super) struct TlsTransport {
+    stream: StreamOwned<ClientConnection, TransportAdapter>,
+    buffers: LazyBuffers,
+    /// Output held back until the answer is waited for, so that header and body share a packet.
+    pending: Vec<u8>,
+    /// A server can answer (413, 429, 401) and close before the whole request arrived. The answer
+    /// counts more than the failure to send.
+    write_error: Option<io::Error>,
+}
+
+/// What still fits into one TLS record with room to spare.
+const COALESCE: usize = 15_000;
+
+impl TlsTransport {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if self.write_error.is_some() {
+            return Ok(());
+        }
+        match self.stream.write_all(bytes) {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) =>
+            {
+                self.write_error = Some(error);
+                Ok(())
+            }
+            result => Ok(result?),
+        }
+    }
+
+    fn flush_pending(&mut self) -> Result<(), Error> {
+        let pending = std::mem::take(&mut self.pending);
+        if pending.is_empty() { Ok(()) } else { self.write(&pending) }
+    }
+
+    /// Reads without writing first, as `StreamOwned` would do, and fail at.
+    fn read_only(&mut self) -> Option<usize> {
+        loop {
+            let buffer = self.buffers.input_append_buf();
+            match self.stream.conn.reader().read(buffer) {
+                Ok(n) if n > 0 => return Some(n),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                _ => return None,
+            }
+            match self.stream.conn.read_tls(&mut self.stream.sock) {
+                Ok(n) if n > 0 => self.stream.conn.process_new_packets().ok()?,
+                _ => return None,
+            };
+        }
+    }
+}
+
+impl Transport for TlsTransport {
+    fn buffers(&mut self) -> &mut dyn Buffers {
+        &mut self.buffers
+    }
+
+    fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), Error> {
+        self.stream.get_mut().set_timeout(timeout);
+        let output = self.buffers.output().get(..amount).unwrap_or_default().to_vec();
+        if self.pending.len() + output.len() <= COALESCE {
+            self.pending.extend(output);
+            return Ok(());
+        }
+        self.flush_pending()?;
+        self.write(&output)
+    }
+
+    fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, Error> {
+        self.stream.get_mut().set_timeout(timeout);
+        self.flush_pending()?;
+        let n = if self.write_error.is_some() {
+            match (self.read_only(), self.write_error.take()) {
+                (Some(n), error) => {
+                    self.write_error = error;
+                    n
+                }
+                (None, Some(error)) => return Err(error.into()),
+                (None, None) => 0,
+            }
+        } else {
+            self.stream.read(self.buffers.input_append_buf())?
+        };
+        self.buffers.input_appended(n);
+        Ok(n > 0)
+    }
+
+    /// The end of the connection can have come in the same read as the last answer. It is then in
+    /// rustls or in the inner buffer, where a look at the socket does not find it.
+    fn is_open(&mut self) -> bool {
+        if self.write_error.is_some() || !self.pending.is_empty() {
+            return false;
+        }
+        loop {
+            match self.stream.conn.process_new_packets() {
+                Ok(state) if !state.peer_has_closed() && state.plaintext_bytes_to_read() == 0 => {}
+                _ => return false,
+            }
+            if !self.stream.sock.get_mut().buffers().can_use_input() {
+                return self.stream.sock.get_mut().is_open();
+            }
+            match self.stream.conn.read_tls(&mut self.stream.sock) {
+                Ok(n) if n > 0 => {}
+                _ => return false,
+            }
+        }
+    }
+
+    fn is_tls(&self) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for TlsTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TlsTransport")
+    }
+}
