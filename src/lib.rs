@@ -61,6 +61,11 @@ pub use resource::{ResourceRef, Selection};
 pub use template::{ParameterValue, Template};
 pub use timeouts::Timeouts;
 
+/// The README's programs, so that they compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 const _: fn() = || {
     fn is_shared_by_threads<T: Send + Sync + 'static>() {}
     is_shared_by_threads::<Client>();
