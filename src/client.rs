@@ -9,8 +9,8 @@ use crate::request::{Request, Verb};
 use crate::template::{API_VERSION, check_namespace};
 use crate::transport::Transport;
 use crate::{
-    Config, CreateOptions, DeleteOptions, Error, Manifest, ProcessedTemplate, ResourceRef, Result,
-    Selection, Template, Timeouts,
+    Config, CreateOptions, DeleteOptions, Error, Manifest, Parameter, ProcessedTemplate,
+    ResourceRef, Result, Selection, Template, Timeouts,
 };
 
 /// A connection to one cluster as one identity.
@@ -146,6 +146,26 @@ impl Namespace {
     /// ```
     pub fn process(&self, template: &Template) -> Result<ProcessedTemplate> {
         operations::process::process(self, template)
+    }
+
+    /// The parameters that a Template defines, without rendering it: so that a job can be checked,
+    /// or a form shown, before anything is asked of the server.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`process`](Self::process) that concern reading the Template.
+    ///
+    /// ```no_run
+    /// # use openshift_templates::{Namespace, Template};
+    /// # fn run(workers: &Namespace) -> openshift_templates::Result<()> {
+    /// let template = Template::new("worker-template").in_namespace("infra");
+    /// for parameter in workers.parameters(&template)? {
+    ///     println!("{} {}", parameter.name(), parameter.is_required());
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn parameters(&self, template: &Template) -> Result<Vec<Parameter>> {
+        Ok(crate::template::parameters(&operations::process::read(self, template)?))
     }
 
     /// Renders a Template and applies its objects in order, with the default [`CreateOptions`].

@@ -46,6 +46,7 @@ mod target;
 mod template;
 mod timeouts;
 mod transport;
+mod yaml;
 
 pub use client::{Client, Namespace};
 pub use config::{Config, Kubeconfig};
@@ -58,7 +59,7 @@ pub use manifest::Manifest;
 pub use operations::process::ProcessedTemplate;
 pub use options::{CreateOptions, DeleteOptions, PropagationPolicy};
 pub use resource::{ResourceRef, Selection};
-pub use template::{ParameterValue, Template};
+pub use template::{Parameter, ParameterValue, Template};
 pub use timeouts::Timeouts;
 
 /// The README's programs, so that they compile.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::discovery::not_served;
 use crate::error::{AnswerProblem, ManifestError, ManifestProblem, TransportError};
 use crate::request::{MediaType, Request, Verb};
-use crate::template::{API_VERSION, Template};
+use crate::template::{API_VERSION, Source, Template};
 use crate::{Error, Manifest, Namespace, Result};
 
 /// What OpenShift rendered: nothing of it exists in the cluster yet.
@@ -46,17 +46,7 @@ impl fmt::Debug for ProcessedTemplate {
 }
 
 pub(crate) fn process(namespace: &Namespace, template: &Template) -> Result<ProcessedTemplate> {
-    template.check()?;
-    let source = template.namespace().unwrap_or(namespace.name());
-    let get = request(Verb::Get, source, "templates", Some(template.name()))?;
-    let stored = namespace.object(&get).map_err(|error| {
-        without_api(error, |answer| {
-            answer.is_absence_of(group(), template.name()) || answer.is_absence_of_namespace()
-        })
-    })?;
-    check_stored(&get, template, &stored)?;
-
-    let body = template.override_in(stored)?;
+    let body = template.override_in(read(namespace, template)?)?;
     let post = request(Verb::Create, namespace.name(), "processedtemplates", None)?
         .body(MediaType::Json, &body);
     let mut answer = namespace
@@ -78,6 +68,24 @@ pub(crate) fn process(namespace: &Namespace, template: &Template) -> Result<Proc
     Ok(ProcessedTemplate { manifests, message })
 }
 
+/// The Template as it is stored, or as the caller has it.
+pub(crate) fn read(namespace: &Namespace, template: &Template) -> Result<Map<String, Value>> {
+    template.check()?;
+    let name = match template.source() {
+        Source::Inline(template) => return Ok(template.clone()),
+        Source::Stored(name) => name,
+    };
+    let source = template.namespace().unwrap_or(namespace.name());
+    let get = request(Verb::Get, source, "templates", Some(name))?;
+    let stored = namespace.object(&get).map_err(|error| {
+        without_api(error, |answer| {
+            answer.is_absence_of(group(), name) || answer.is_absence_of_namespace()
+        })
+    })?;
+    check_stored(&get, name, &stored)?;
+    Ok(stored)
+}
+
 fn manifests(objects: Vec<Value>) -> Result<Vec<Manifest>> {
     objects
         .into_iter()
@@ -93,10 +101,10 @@ fn manifests(objects: Vec<Value>) -> Result<Vec<Manifest>> {
 }
 
 /// A server that answers with something else than the Template must not get it rendered.
-fn check_stored(request: &Request, template: &Template, stored: &Map<String, Value>) -> Result<()> {
+fn check_stored(request: &Request, expected_name: &str, stored: &Map<String, Value>) -> Result<()> {
     let name = stored.get("metadata").and_then(|metadata| metadata.get("name"));
     for (field, expected, found) in
-        [("kind", "Template", stored.get("kind")), ("metadata.name", template.name(), name)]
+        [("kind", "Template", stored.get("kind")), ("metadata.name", expected_name, name)]
     {
         if found.and_then(Value::as_str) != Some(expected) {
             let problem = AnswerProblem::OtherObject { field };

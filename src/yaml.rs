@@ -1,0 +1,180 @@
+//! YAML as the JSON that Kubernetes makes of it: the first document, merge keys applied, the last
+//! of two equal keys winning.
+
+use std::fmt;
+
+use serde::de::{
+    Deserialize, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor,
+};
+use serde_json::{Map, Number, Value};
+
+/// The first document; null when there is none. The error is a line, counted from one, when the
+/// parser knows it: its own text would quote values.
+pub(crate) fn first_document(text: &str) -> Result<Value, Option<usize>> {
+    let says_nothing = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    if text.lines().all(says_nothing) {
+        return Ok(Value::Null);
+    }
+    let Some(document) = serde_yaml::Deserializer::from_str(text).next() else {
+        return Ok(Value::Null);
+    };
+    Node::deserialize(document)
+        .map(|node| node.0)
+        .map_err(|error| error.location().map(|location| location.line()))
+}
+
+/// UTF-8, with a byte order mark or without, or UTF-16LE as PowerShell's `>` writes it.
+pub(crate) fn decode(bytes: &[u8]) -> Option<String> {
+    if let Some(rest) = bytes.strip_prefix(b"\xff\xfe") {
+        let units: Vec<u16> = rest
+            .chunks_exact(2)
+            .filter_map(|pair| pair.try_into().ok().map(u16::from_le_bytes))
+            .collect();
+        return String::from_utf16(&units).ok();
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    std::str::from_utf8(bytes).ok().map(str::to_owned)
+}
+
+struct Node(Value);
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NodeVisitor).map(Node)
+    }
+}
+
+struct NodeVisitor;
+
+impl<'de> Visitor<'de> for NodeVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a YAML node that JSON has too")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("not a JSON number"))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(Node(value)) = items.next_element()? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut fields = Map::new();
+        let mut merged = Vec::new();
+        while let Some((Node(key), Node(value))) = entries.next_entry()? {
+            match (key, value) {
+                (Value::String(key), Value::Object(fields)) if key == "<<" => merged.push(fields),
+                (Value::String(key), Value::Array(sources)) if key == "<<" => {
+                    for source in sources {
+                        let Value::Object(fields) = source else {
+                            return Err(A::Error::custom(
+                                "a merge of something else than mappings",
+                            ));
+                        };
+                        merged.push(fields);
+                    }
+                }
+                (Value::String(key), value) => drop(fields.insert(key, value)),
+                (key @ (Value::Number(_) | Value::Bool(_) | Value::Null), value) => {
+                    fields.insert(key.to_string(), value);
+                }
+                _ => return Err(A::Error::custom("a key that is no scalar")),
+            }
+        }
+        // What a mapping says itself counts more than what is merged into it, and of two sources
+        // the first.
+        for (key, value) in merged.into_iter().flatten() {
+            fields.entry(key).or_insert(value);
+        }
+        Ok(Value::Object(fields))
+    }
+
+    /// A tag that is no part of JSON: the content counts.
+    fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<Value, A::Error> {
+        let (_tag, content) = data.variant::<String>()?;
+        content.newtype_variant::<Node>().map(|node| node.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn yaml_is_read_as_kubernetes_reads_it() {
+        let cases = [
+            ("", json!(null)),
+            ("# nothing\n", json!(null)),
+            (
+                "a: 1\nb: 1.5\nc: true\nd: ~\ne: text\n",
+                json!({"a": 1, "b": 1.5, "c": true, "d": null, "e": "text"}),
+            ),
+            ("a: 1\na: 2\n", json!({"a": 2})),
+            ("a: {b: 1, b: 2}\n", json!({"a": {"b": 2}})),
+            (
+                "x: &x {a: 1, b: 1}\ny: {b: 2, <<: *x}\n",
+                json!({"x": {"a": 1, "b": 1}, "y": {"a": 1, "b": 2}}),
+            ),
+            (
+                "x: &x {a: 1}\nz: &z {a: 2, b: 2}\ny: {<<: [*x, *z]}\n",
+                json!({"x": {"a": 1}, "z": {"a": 2, "b": 2}, "y": {"a": 1, "b": 2}}),
+            ),
+            ("1: a\ntrue: b\n", json!({"1": "a", "true": "b"})),
+            ("a: 18446744073709551615\n", json!({"a": u64::MAX})),
+            ("a: !thing {b: 1}\n", json!({"a": {"b": 1}})),
+            ("a: 1\n---\na: 2\n", json!({"a": 1})),
+            ("{\"a\":\t[1, null]}", json!({"a": [1, null]})),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(first_document(text), Ok(expected), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_by_its_line() {
+        assert_eq!(first_document("a: 1\nb: [\n"), Err(Some(3)));
+        for text in ["a: .nan\n", "? [a]\n: 1\n", "<<: [1]\n", "a: *nobody\n", "\t- a"] {
+            assert!(first_document(text).is_err(), "{text:?}");
+        }
+        let deep = "[".repeat(10_000);
+        assert!(first_document(&deep).is_err());
+    }
+
+    #[test]
+    fn the_encodings_of_editors_and_shells_are_read() {
+        let utf16: Vec<u8> = "a: é".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(decode(&[&b"\xff\xfe"[..], &utf16].concat()).as_deref(), Some("a: é"));
+        assert_eq!(decode(b"\xef\xbb\xbfa: 1").as_deref(), Some("a: 1"));
+        assert_eq!(decode(b"a: 1").as_deref(), Some("a: 1"));
+        assert_eq!(decode(b"\xff"), None);
+    }
+}
