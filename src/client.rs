@@ -4,13 +4,14 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::discovery::{ApiResource, Discovery, Unsuitable};
+use crate::observer::Observer;
 use crate::operations;
 use crate::request::{Request, Verb};
 use crate::template::{API_VERSION, check_namespace};
-use crate::transport::Transport;
+use crate::transport::{Success, Transport};
 use crate::{
-    Config, CreateOptions, DeleteOptions, Error, Manifest, Parameter, ProcessedTemplate,
-    ResourceRef, Result, Selection, Template, Timeouts,
+    Applied, Config, CreateOptions, DeleteOptions, Error, Event, Manifest, Parameter, Plan,
+    ProcessedTemplate, ResourceRef, Result, Selection, Template, Timeouts,
 };
 
 /// A connection to one cluster as one identity.
@@ -77,7 +78,8 @@ impl Client {
     pub fn namespace(&self, name: impl Into<String>) -> Result<Namespace> {
         let name = name.into();
         check_namespace("namespace", &name)?;
-        Ok(Namespace { client: self.clone(), name, timeouts: self.inner.timeouts })
+        let (client, timeouts, observer) = (self.clone(), self.inner.timeouts, Observer::default());
+        Ok(Namespace { client, name, timeouts, observer })
     }
 }
 
@@ -98,6 +100,7 @@ pub struct Namespace {
     client: Client,
     name: String,
     timeouts: Timeouts,
+    observer: Observer,
 }
 
 impl Namespace {
@@ -126,6 +129,14 @@ impl Namespace {
     #[must_use]
     pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
+        self
+    }
+
+    /// The same namespace, telling what is about to happen to each object and what has happened, on
+    /// the thread that does it. See [`Event`].
+    #[must_use]
+    pub fn with_observer(mut self, observer: impl Fn(Event<'_>) + Send + Sync + 'static) -> Self {
+        self.observer = Observer::new(observer);
         self
     }
 
@@ -208,7 +219,48 @@ impl Namespace {
         template: &Template,
         options: &CreateOptions,
     ) -> Result<Vec<ResourceRef>> {
-        operations::create::create(self, template, options)
+        let applied = operations::create::create(self, template, options)?;
+        Ok(applied.into_iter().map(|applied| applied.reference).collect())
+    }
+
+    /// Everything of a create that touches nothing: renders, checks every target, and brings the
+    /// objects into the form in which they are sent.
+    ///
+    /// # Errors
+    ///
+    /// As [`create_with`](Self::create_with), but for [`Error::Operation`].
+    ///
+    /// ```no_run
+    /// # use openshift_templates::{Namespace, Template};
+    /// # fn run(workers: &Namespace, job: &Template) -> openshift_templates::Result<()> {
+    /// for reference in workers.plan(job)?.references() {
+    ///     println!("would apply {reference}");
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn plan(&self, template: &Template) -> Result<Plan> {
+        operations::create::plan(self, template)
+    }
+
+    /// Applies exactly what a plan holds, in order, up to the first failure, and says what happened
+    /// to each object. [`create_with`](Self::create_with) is [`plan`](Self::plan) and this in one.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidInput::PlanNamespace`](crate::InvalidInput::PlanNamespace) for a plan of another
+    /// namespace; otherwise as [`create_with`](Self::create_with). A plan is checked again, as it
+    /// may have been edited.
+    ///
+    /// ```no_run
+    /// # use openshift_templates::{CreateOptions, Namespace, Plan};
+    /// # fn run(workers: &Namespace, plan: &Plan) -> openshift_templates::Result<()> {
+    /// for applied in workers.apply(plan, &CreateOptions::new().compare(true))? {
+    ///     println!("{} {}", applied.reference(), applied.change());
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn apply(&self, plan: &Plan, options: &CreateOptions) -> Result<Vec<Applied>> {
+        operations::create::apply(self, plan, options)
     }
 
     /// Reads the live objects, whole, in order, one after the other (so they are no snapshot). The
@@ -273,12 +325,17 @@ impl Namespace {
         operations::delete::delete(self, selection.into(), options)
     }
 
-    pub(crate) fn object(&self, request: &Request) -> Result<Map<String, Value>> {
-        self.client.inner.transport.object(request, self.timeouts)
+    pub(crate) fn tell(&self, event: Event<'_>) {
+        self.observer.tell(event);
     }
 
-    pub(crate) fn value(&self, request: &Request) -> Result<Value> {
-        self.client.inner.transport.value(request, self.timeouts)
+    pub(crate) fn send(&self, request: &Request) -> Result<Success> {
+        self.client.inner.transport.send(request, self.timeouts)
+    }
+
+    /// The object that a successful answer holds.
+    pub(crate) fn object(&self, request: &Request) -> Result<Map<String, Value>> {
+        self.send(request)?.into_object(request)
     }
 
     pub(crate) fn resource(

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use serde_json::{Map, Value};
 
 use crate::error::{DiscoveryError, ManifestProblem};
+use crate::names::is_dns_subdomain;
 use crate::request::{Request, Verb};
 use crate::transport::Transport;
 use crate::{Error, Result, Timeouts};
@@ -49,7 +50,7 @@ impl Discovery {
         api_version: &str,
     ) -> Result<()> {
         let request = Request::discovery(api_version).ok_or_else(|| malformed(api_version))?;
-        let document = transport.object(&request, timeouts)?;
+        let document = transport.send(&request, timeouts)?.into_object(&request)?;
         let kinds = read(api_version, &document).ok_or_else(|| malformed(api_version))?;
         let mut found = self.found.write().unwrap_or_else(PoisonError::into_inner);
         let known = found.entry(api_version.to_owned()).or_default();
@@ -129,7 +130,7 @@ fn read(
         if name.contains('/') {
             continue;
         }
-        if !is_resource_name(name) {
+        if !is_dns_subdomain(name) {
             return None;
         }
         let verbs = match resource.get("verbs") {
@@ -147,11 +148,6 @@ fn read(
         });
     }
     Some(kinds)
-}
-
-/// A DNS label, as custom resource definitions demand it, dots allowed.
-fn is_resource_name(name: &str) -> bool {
-    crate::names::is_dns_subdomain(name)
 }
 
 pub(crate) fn not_served(api_version: &str, kind: &str) -> Error {

@@ -10,6 +10,8 @@ mod discovery;
 mod input;
 mod manifest;
 mod operation;
+mod ownership;
+mod preflight;
 mod transport;
 
 pub use api::{ApiError, StatusCause};
@@ -18,6 +20,8 @@ pub use discovery::DiscoveryError;
 pub use input::{InvalidInput, Shape};
 pub use manifest::{ManifestError, ManifestProblem};
 pub use operation::{Failure, Operation, OperationError, Outcome};
+pub use ownership::OwnershipError;
+pub use preflight::PreflightError;
 pub(crate) use transport::AnswerProblem;
 pub use transport::{Phase, TransportError};
 
@@ -63,6 +67,11 @@ pub enum Error {
     Api(Box<ApiError>),
     /// There was no usable answer.
     Transport(TransportError),
+    /// A dry run says that the server would refuse objects.
+    Preflight(Box<PreflightError>),
+    /// An object was left alone because it is not provably the caller's. Only within an
+    /// [`Error::Operation`].
+    Ownership(OwnershipError),
     /// A create or delete took effect in part, or may have.
     Operation(Box<OperationError>),
 }
@@ -81,8 +90,7 @@ impl Error {
     pub fn as_api(&self) -> Option<&ApiError> {
         match self {
             Self::Api(error) => Some(error),
-            Self::Operation(error) => error.failures().first()?.error().as_api(),
-            _ => None,
+            _ => self.first_failure()?.error().as_api(),
         }
     }
 
@@ -105,7 +113,8 @@ impl Error {
 
     /// Whether the server said that something does not exist (reason `NotFound`, or a 404).
     ///
-    /// Like all predicates here it speaks of the first failure of an [`Error::Operation`], and
+    /// Like all predicates here it speaks of the first failure of an [`Error::Operation`] or
+    /// [`Error::Preflight`], and
     /// takes the reason before the code, as Go's `apierrors` package does.
     ///
     /// ```no_run
@@ -150,10 +159,8 @@ impl Error {
     pub fn is_timeout(&self) -> bool {
         match self {
             Self::Transport(error) => error.is_timeout(),
-            Self::Operation(error) => {
-                error.failures().first().is_some_and(|f| f.error().is_timeout())
-            }
-            _ => self.as_api().is_some_and(|e| e.is(504, &["Timeout"])),
+            Self::Api(error) => error.is(504, &["Timeout"]),
+            _ => self.first_failure().is_some_and(|failure| failure.error().is_timeout()),
         }
     }
 
@@ -180,6 +187,14 @@ impl Error {
         })
     }
 
+    fn first_failure(&self) -> Option<&Failure> {
+        match self {
+            Self::Operation(error) => error.failures().first(),
+            Self::Preflight(error) => error.refusals().first(),
+            _ => None,
+        }
+    }
+
     fn leaf(&self) -> &(dyn StdError + 'static) {
         match self {
             Self::Config(leaf) => &**leaf,
@@ -188,6 +203,8 @@ impl Error {
             Self::Discovery(leaf) => leaf,
             Self::Api(leaf) => &**leaf,
             Self::Transport(leaf) => leaf,
+            Self::Preflight(leaf) => &**leaf,
+            Self::Ownership(leaf) => leaf,
             Self::Operation(leaf) => &**leaf,
         }
     }
@@ -222,6 +239,8 @@ from_leaf! {
     DiscoveryError => Discovery,
     ApiError => Api,
     TransportError => Transport,
+    PreflightError => Preflight,
+    OwnershipError => Ownership,
     OperationError => Operation,
 }
 

@@ -37,8 +37,10 @@ mod discovery;
 mod error;
 mod manifest;
 mod names;
+mod observer;
 mod operations;
 mod options;
+mod plan;
 mod request;
 mod resource;
 mod secret_data;
@@ -52,12 +54,14 @@ pub use client::{Client, Namespace};
 pub use config::{Config, Kubeconfig};
 pub use error::{
     ApiError, ConfigError, ConfigField, ConfigProblem, DiscoveryError, Error, Failure,
-    InvalidInput, ManifestError, ManifestProblem, Operation, OperationError, Outcome, Phase,
-    Result, Shape, StatusCause, TransportError,
+    InvalidInput, ManifestError, ManifestProblem, Operation, OperationError, Outcome,
+    OwnershipError, Phase, PreflightError, Result, Shape, StatusCause, TransportError,
 };
 pub use manifest::Manifest;
+pub use observer::Event;
 pub use operations::process::ProcessedTemplate;
 pub use options::{CreateOptions, DeleteOptions, PropagationPolicy};
+pub use plan::{Applied, Change, Plan};
 pub use resource::{ResourceRef, Selection};
 pub use template::{Parameter, ParameterValue, Template};
 pub use timeouts::Timeouts;

@@ -58,6 +58,29 @@ impl Manifest {
         self.metadata("uid")
     }
 
+    /// `metadata.resourceVersion`, when it is a string: it differs whenever the object does.
+    #[must_use]
+    pub fn resource_version(&self) -> Option<&str> {
+        self.metadata("resourceVersion")
+    }
+
+    /// The field managers that applied or created the object, as its `metadata.managedFields` say.
+    /// `None` when it says nothing.
+    pub(crate) fn managers(&self) -> Option<Vec<&str>> {
+        let entries = self.0.get("metadata")?.get("managedFields")?.as_array()?;
+        let of_the_object = |entry: &&Value| {
+            let text = |field| entry.get(field).and_then(Value::as_str).unwrap_or_default();
+            matches!(text("operation"), "Apply" | "Update") && text("subresource").is_empty()
+        };
+        Some(
+            entries
+                .iter()
+                .filter(of_the_object)
+                .filter_map(|entry| entry.get("manager")?.as_str())
+                .collect(),
+        )
+    }
+
     fn metadata(&self, field: &str) -> Option<&str> {
         self.0.get("metadata")?.get(field)?.as_str()
     }

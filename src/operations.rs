@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::error::{AnswerProblem, TransportError};
 use crate::request::{Request, Verb};
 use crate::target::{self, Target};
-use crate::{Namespace, Result, Selection};
+use crate::{Error, Manifest, Namespace, Result, Selection};
 
 pub(crate) mod create;
 pub(crate) mod delete;
@@ -23,6 +23,19 @@ fn targets(namespace: &Namespace, selection: Selection<'_>, verb: Verb) -> Resul
         }
         Selection::References(references) => {
             target::resolve_references(namespace, references, verb)
+        }
+    }
+}
+
+/// The live object, if there is one.
+fn read(namespace: &Namespace, target: &Target) -> Result<Option<Manifest>> {
+    let request = target.request(Verb::Get)?;
+    match namespace.object(&request) {
+        Err(Error::Api(answer)) if target.is_absent(&answer) => Ok(None),
+        object => {
+            let object = object?;
+            check_answer(&request, target, &object)?;
+            Ok(Some(object.into()))
         }
     }
 }

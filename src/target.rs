@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use crate::discovery::{ApiResource, Unsuitable};
-use crate::error::{ManifestError, ManifestProblem};
+use crate::error::{ApiError, ManifestError, ManifestProblem};
 use crate::manifest::identity;
 use crate::request::{Request, Verb, is_api_version};
 use crate::{Error, InvalidInput, Manifest, Namespace, ResourceRef, Result};
@@ -19,6 +19,11 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// Whether an answer says that exactly this object is not there.
+    pub(crate) fn is_absent(&self, answer: &ApiError) -> bool {
+        answer.is_absence_of(self.reference.group(), self.reference.name())
+    }
+
     /// A request about this object, or with [`Verb::Create`] about its collection.
     pub(crate) fn request(&self, verb: Verb) -> Result<Request> {
         let name = (verb != Verb::Create).then(|| self.reference.name());

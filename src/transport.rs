@@ -67,36 +67,23 @@ impl Transport {
         })
     }
 
-    /// The JSON object that a successful answer holds.
-    pub(crate) fn object(
-        &self,
-        request: &Request,
-        timeouts: Timeouts,
-    ) -> Result<Map<String, Value>> {
-        match self.value(request, timeouts)? {
-            Value::Object(object) => Ok(object),
-            _ => Err(unusable(request, AnswerProblem::NotAnObject)),
-        }
-    }
-
-    /// The JSON that a successful answer holds. Any other answer is [`Error::Api`].
-    pub(crate) fn value(&self, request: &Request, timeouts: Timeouts) -> Result<Value> {
-        let answer = self.send(request, timeouts)?;
-        if !(200..300).contains(&answer.status) {
+    /// A successful answer. Any other is [`Error::Api`].
+    pub(crate) fn send(&self, request: &Request, timeouts: Timeouts) -> Result<Success> {
+        let Answer { status, headers, body } = self.answer(request, timeouts)?;
+        if !(200..300).contains(&status) {
             // The status stands, even when the text that explains it did not arrive.
-            let body = answer.body.unwrap_or_default();
-            let retry_after = retry_after(&answer.headers);
-            return Err(
-                ApiError::new(request.subject.clone(), answer.status, &body, retry_after).into()
-            );
+            let (subject, body) = (request.subject.clone(), body.unwrap_or_default());
+            return Err(ApiError::new(subject, status, &body, retry_after(&headers)).into());
         }
-        let body = answer.body.map_err(|error| transport_error(request, Phase::Answer, error))?;
-        serde_json::from_slice(&body).map_err(|error| unusable(request, error.into()))
+        let body = body.map_err(|error| transport_error(request, Phase::Answer, error))?;
+        let body = serde_json::from_slice(&body)
+            .map_err(|error| TransportError::answer(request.subject.clone(), error.into()))?;
+        Ok(Success { created: status == 201, warnings: warnings(&headers), body })
     }
 
     /// A GET is sent once more, over a new connection, when the first one died. Nothing else is
     /// ever sent twice.
-    fn send(&self, request: &Request, timeouts: Timeouts) -> Result<Answer> {
+    fn answer(&self, request: &Request, timeouts: Timeouts) -> Result<Answer> {
         let idle_age = if request.verb.mutates() { IDLE_FOR_MUTATIONS } else { IDLE_FOR_READS };
         let first = self.exchange(request, timeouts, idle_age)?;
         let died = match &first {
@@ -169,6 +156,26 @@ impl Transport {
     }
 }
 
+/// A successful answer, read.
+pub(crate) struct Success {
+    /// Whether the server says that it created the object (201), not that it had one already.
+    pub(crate) created: bool,
+    /// The texts of its `Warning` headers.
+    pub(crate) warnings: Vec<String>,
+    pub(crate) body: Value,
+}
+
+impl Success {
+    /// The object that the body has to be.
+    pub(crate) fn into_object(self, request: &Request) -> Result<Map<String, Value>> {
+        if let Value::Object(object) = self.body {
+            return Ok(object);
+        }
+        let problem = AnswerProblem::NotAnObject;
+        Err(TransportError::answer(request.subject.clone(), problem).into())
+    }
+}
+
 /// What came back. The body is its own success or failure: a status can arrive alone.
 struct Answer {
     status: u16,
@@ -195,8 +202,15 @@ fn died(error: &ureq::Error) -> bool {
     ) && error.get_ref().is_none_or(|inner| !inner.is::<rustls::Error>())
 }
 
-fn unusable(request: &Request, problem: AnswerProblem) -> Error {
-    TransportError::answer(request.subject.clone(), problem).into()
+/// The texts of `Warning: 299 - "text"` headers, of which there can be several. RFC 9111 has
+/// obsoleted the header for caches; the Kubernetes API keeps it.
+fn warnings(headers: &HeaderMap) -> Vec<String> {
+    let text = |value: &HeaderValue| {
+        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let quoted = value.split_once('"').and_then(|(_, rest)| rest.rsplit_once('"'));
+        quoted.map_or(value.clone(), |(text, _)| text.replace("\\\"", "\"").replace("\\\\", "\\"))
+    };
+    headers.get_all(header::WARNING).iter().map(text).collect()
 }
 
 fn transport_error(request: &Request, phase: Phase, error: ureq::Error) -> Error {

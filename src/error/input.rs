@@ -70,6 +70,13 @@ pub enum InvalidInput {
         /// Which one: `connect` or `read`.
         argument: &'static str,
     },
+    /// A plan was made for another namespace.
+    PlanNamespace {
+        /// The plan's namespace.
+        found: String,
+        /// The operation's.
+        expected: String,
+    },
     /// A reference cannot be acted on.
     Reference {
         /// Its position in the list.
@@ -162,6 +169,12 @@ impl fmt::Display for InvalidInput {
             Self::Timeout { argument } => {
                 write!(f, "the {argument} timeout must be more than zero and less than a year")
             }
+            Self::PlanNamespace { found, expected } => write!(
+                f,
+                "the plan is for namespace \"{}\", and this operation for \"{}\"",
+                one_line(found),
+                one_line(expected)
+            ),
             Self::Reference { index, resource, problem } => {
                 write!(f, "reference {index} ({}): {problem}", one_line(resource))
             }

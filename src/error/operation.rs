@@ -64,7 +64,7 @@ impl Outcome {
             Error::Api(answer) if (300..500).contains(&answer.code()) => Self::Rejected,
             Error::Api(answer) if answer.is_schema_refusal() => Self::Rejected,
             Error::Transport(error) if error.phase() != Phase::Connect => Self::Unknown,
-            Error::Api(_) | Error::Operation(_) => Self::Unknown,
+            Error::Api(_) | Error::Operation(_) | Error::Preflight(_) => Self::Unknown,
             // A credential that could not be had, and whatever else is found before sending.
             _ => Self::NotSent,
         }

@@ -1,43 +1,79 @@
 use serde_json::{Map, Value};
 
 use crate::error::{
-    AnswerProblem, Failure, ManifestProblem, Operation, OperationError, TransportError,
+    AnswerProblem, Failure, ManifestProblem, Operation, OperationError, PreflightError,
+    TransportError,
 };
 use crate::manifest::strip_server_owned;
+use crate::observer::Event;
 use crate::request::{MediaType, Request, Verb};
 use crate::target::{self, Rendered, Target};
-use crate::{CreateOptions, Error, Namespace, ResourceRef, Result, Template, secret_data};
+use crate::transport::Success;
+use crate::{
+    Applied, Change, CreateOptions, Error, InvalidInput, Manifest, Namespace, Plan, Result,
+    Template, secret_data,
+};
 
+/// Renders, checks and normalises: all of a create that touches nothing.
+pub(crate) fn plan(namespace: &Namespace, template: &Template) -> Result<Plan> {
+    let objects = render(namespace, template)?;
+    target::resolve(namespace, &objects, Verb::Patch)?;
+    Ok(Plan::new(namespace.name(), objects.into_iter().map(|object| object.object)))
+}
+
+/// The other half. A plan may come from a file, so nothing about it is taken on trust.
+pub(crate) fn apply(
+    namespace: &Namespace,
+    plan: &Plan,
+    options: &CreateOptions,
+) -> Result<Vec<Applied>> {
+    options.check()?;
+    if plan.namespace() != namespace.name() {
+        let (found, expected) = (plan.namespace().to_owned(), namespace.name().to_owned());
+        return Err(InvalidInput::PlanNamespace { found, expected }.into());
+    }
+    perform(namespace, checked(namespace, plan.manifests().to_vec())?, options)
+}
+
+/// Both in one, without a plan in between.
 pub(crate) fn create(
     namespace: &Namespace,
     template: &Template,
     options: &CreateOptions,
-) -> Result<Vec<ResourceRef>> {
+) -> Result<Vec<Applied>> {
     options.check()?;
-    let processed = super::process::process(namespace, template)?;
-    let mut objects = target::rendered(processed.into_manifests(), namespace.name())?;
+    perform(namespace, render(namespace, template)?, options)
+}
+
+fn render(namespace: &Namespace, template: &Template) -> Result<Vec<Rendered>> {
+    checked(namespace, super::process::process(namespace, template)?.into_manifests())
+}
+
+fn perform(
+    namespace: &Namespace,
+    objects: Vec<Rendered>,
+    options: &CreateOptions,
+) -> Result<Vec<Applied>> {
+    let verb = if options.require_new { Verb::Create } else { Verb::Patch };
+    let targets = target::resolve(namespace, &objects, verb)?;
+    let objects: Vec<Value> = objects.into_iter().map(|o| Value::Object(o.object)).collect();
+
+    if options.preflight || options.dry_run {
+        let rehearsed = rehearse(namespace, &targets, &objects, options)?;
+        if options.dry_run {
+            return Ok(rehearsed);
+        }
+    }
+    apply_in_order(namespace, &targets, &objects, options)
+}
+
+fn checked(namespace: &Namespace, manifests: Vec<Manifest>) -> Result<Vec<Rendered>> {
+    let mut objects = target::rendered(manifests, namespace.name())?;
     target::check_replayable(&objects)?;
     for object in &mut objects {
         prepare(object, namespace.name()).map_err(|problem| object.refuse(problem))?;
     }
-    let targets = target::resolve(namespace, &objects, Verb::Patch)?;
-
-    let mut completed = Vec::with_capacity(targets.len());
-    let mut pending = targets.iter().zip(objects);
-    while let Some((target, object)) = pending.next() {
-        match apply(namespace, target, &Value::Object(object.object), options) {
-            Ok(reference) => completed.push(reference),
-            Err(error) => {
-                let failure = Failure::new(target.reference.clone(), error);
-                let not_attempted = pending.map(|(target, _)| target.reference.clone()).collect();
-                let (operation, failures) = (Operation::Create, vec![failure]);
-                return Err(
-                    OperationError::new(operation, completed, failures, not_attempted).into()
-                );
-            }
-        }
-    }
-    Ok(completed)
+    Ok(objects)
 }
 
 /// Makes of a rendered object what may be applied.
@@ -53,26 +89,86 @@ fn prepare(object: &mut Rendered, namespace: &str) -> Result<(), ManifestProblem
     Ok(())
 }
 
-fn apply(
+/// Has the server try every object without storing it, and collects what it refuses.
+fn rehearse(
+    namespace: &Namespace,
+    targets: &[Target],
+    objects: &[Value],
+    options: &CreateOptions,
+) -> Result<Vec<Applied>> {
+    let dry_run = options.clone().dry_run(true);
+    let (mut applied, mut refusals) = (Vec::new(), Vec::new());
+    for (target, object) in targets.iter().zip(objects) {
+        match apply_one(namespace, target, object, &dry_run) {
+            Ok(would_be) => applied.push(would_be),
+            Err(error) => refusals.push(Failure::new(target.reference.clone(), error)),
+        }
+    }
+    if refusals.is_empty() {
+        return Ok(applied);
+    }
+    Err(PreflightError::new(refusals).into())
+}
+
+fn apply_in_order(
+    namespace: &Namespace,
+    targets: &[Target],
+    objects: &[Value],
+    options: &CreateOptions,
+) -> Result<Vec<Applied>> {
+    let mut completed: Vec<Applied> = Vec::with_capacity(targets.len());
+    let mut pending = targets.iter().zip(objects);
+    while let Some((target, object)) = pending.next() {
+        namespace.tell(Event::Before(Operation::Create, &target.reference));
+        match apply_one(namespace, target, object, options) {
+            Ok(applied) => {
+                namespace.tell(Event::Applied(&applied));
+                completed.push(applied);
+            }
+            Err(error) => {
+                let failure = Failure::new(target.reference.clone(), error);
+                namespace.tell(Event::Failed(&failure));
+                let completed = completed.into_iter().map(|applied| applied.reference).collect();
+                let left = pending.map(|(target, _)| target.reference.clone()).collect();
+                let (operation, failures) = (Operation::Create, vec![failure]);
+                return Err(OperationError::new(operation, completed, failures, left).into());
+            }
+        }
+    }
+    Ok(completed)
+}
+
+fn apply_one(
     namespace: &Namespace,
     target: &Target,
     object: &Value,
     options: &CreateOptions,
-) -> Result<ResourceRef> {
+) -> Result<Applied> {
+    if options.require_new {
+        return post(namespace, target, object, options);
+    }
+    let before = if options.compare { super::read(namespace, target)? } else { None };
+    let before = before.as_ref().and_then(Manifest::resource_version);
     let patch = with_options(target.request(Verb::Patch)?, options, options.force)
         .body(MediaType::ApplyPatch, object);
-    match namespace.object(&patch) {
-        Err(Error::Api(answer))
-            if is_proxied(target) && {
-                answer.is_absence_of(target.reference.group(), target.reference.name())
-            } =>
-        {
-            let post = with_options(target.request(Verb::Create)?, options, false)
-                .body(MediaType::Json, object);
-            applied(&post, target, &namespace.object(&post)?)
+    match namespace.send(&patch) {
+        Err(Error::Api(answer)) if is_proxied(target) && target.is_absent(&answer) => {
+            post(namespace, target, object, options)
         }
-        answer => applied(&patch, target, &answer?),
+        answer => applied(&patch, target, answer?, before),
     }
+}
+
+/// Creates an object that must not exist. One that does is a conflict.
+fn post(
+    namespace: &Namespace,
+    target: &Target,
+    object: &Value,
+    options: &CreateOptions,
+) -> Result<Applied> {
+    let post =
+        with_options(target.request(Verb::Create)?, options, false).body(MediaType::Json, object);
+    applied(&post, target, namespace.send(&post)?, None)
 }
 
 fn with_options(mut request: Request, options: &CreateOptions, force: bool) -> Request {
@@ -93,13 +189,29 @@ fn is_proxied(target: &Target) -> bool {
         && matches!(target.reference.kind(), "Role" | "RoleBinding")
 }
 
-/// The reference to what the answer says was applied.
-fn applied(request: &Request, target: &Target, answer: &Map<String, Value>) -> Result<ResourceRef> {
-    super::check_answer(request, target, answer)?;
-    let uid =
-        answer.get("metadata").and_then(|metadata| metadata.get("uid")).and_then(Value::as_str);
-    match uid.filter(|uid| !uid.is_empty()) {
-        Some(uid) => Ok(target.reference.clone().with_uid(uid)),
-        None => Err(TransportError::answer(request.subject.clone(), AnswerProblem::NoUid).into()),
-    }
+/// What the answer says was applied. `before` is the version that was there, when it was asked for.
+fn applied(
+    request: &Request,
+    target: &Target,
+    answer: Success,
+    before: Option<&str>,
+) -> Result<Applied> {
+    let (created, warnings) = (answer.created, answer.warnings.clone());
+    let object = answer.into_object(request)?;
+    super::check_answer(request, target, &object)?;
+    let Some(uid) = metadata(&object, "uid").filter(|uid| !uid.is_empty()) else {
+        return Err(TransportError::answer(request.subject.clone(), AnswerProblem::NoUid).into());
+    };
+    // A server that finds nothing to change leaves the version as it is.
+    let change = match (created, before) {
+        (true, _) => Change::Created,
+        (false, None) => Change::Existing,
+        (false, before) if metadata(&object, "resourceVersion") == before => Change::Unchanged,
+        (false, _) => Change::Changed,
+    };
+    Ok(Applied { reference: target.reference.clone().with_uid(uid), change, warnings })
+}
+
+fn metadata<'a>(object: &'a Map<String, Value>, field: &str) -> Option<&'a str> {
+    object.get("metadata")?.get(field)?.as_str()
 }

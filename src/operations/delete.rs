@@ -1,6 +1,7 @@
 use serde_json::{Map, Value, json};
 
-use crate::error::{Failure, Operation, OperationError};
+use crate::error::{Failure, Operation, OperationError, OwnershipError};
+use crate::observer::Event;
 use crate::request::{MediaType, Verb};
 use crate::target::Target;
 use crate::{DeleteOptions, Error, Namespace, ResourceRef, Result, Selection};
@@ -10,12 +11,21 @@ pub(crate) fn delete(
     selection: Selection<'_>,
     options: &DeleteOptions,
 ) -> Result<Vec<ResourceRef>> {
+    options.check()?;
     let targets = super::targets(namespace, selection, Verb::Delete)?;
     let (mut completed, mut failures) = (Vec::with_capacity(targets.len()), Vec::new());
     for target in targets.into_iter().rev() {
+        namespace.tell(Event::Before(Operation::Delete, &target.reference));
         match delete_one(namespace, &target, options) {
-            Ok(()) => completed.push(target.reference),
-            Err(error) => failures.push(Failure::new(target.reference, error)),
+            Ok(()) => {
+                namespace.tell(Event::Deleted(&target.reference));
+                completed.push(target.reference);
+            }
+            Err(error) => {
+                let failure = Failure::new(target.reference, error);
+                namespace.tell(Event::Failed(&failure));
+                failures.push(failure);
+            }
         }
     }
     if failures.is_empty() {
@@ -25,27 +35,108 @@ pub(crate) fn delete(
 }
 
 fn delete_one(namespace: &Namespace, target: &Target, options: &DeleteOptions) -> Result<()> {
-    let request =
-        target.request(Verb::Delete)?.body(MediaType::Json, &delete_options(target, options));
-    match namespace.value(&request) {
-        Err(Error::Api(answer))
-            if answer.is_absence_of(target.reference.group(), target.reference.name()) =>
-        {
-            Ok(())
+    let reference = &target.reference;
+    let mut preconditions =
+        Preconditions { uid: reference.uid().map(str::to_owned), resource_version: None };
+    if let Some((uid, version)) = options.read_as(reference) {
+        preconditions = preconditions.or_uid(uid);
+        preconditions.resource_version = Some(version.to_owned());
+    }
+    match &options.only_managed_by {
+        None => send(namespace, target, options, &preconditions),
+        Some(manager) => delete_own(namespace, target, options, &preconditions, manager),
+    }
+}
+
+/// What has to be true of an object for it to be deleted.
+#[derive(Clone)]
+struct Preconditions {
+    uid: Option<String>,
+    resource_version: Option<String>,
+}
+
+impl Preconditions {
+    fn or_uid(mut self, uid: Option<&str>) -> Self {
+        if self.uid.as_deref().unwrap_or_default().is_empty() {
+            self.uid = uid.map(str::to_owned);
         }
+        self
+    }
+}
+
+/// How often an object may change under the eyes that judge it.
+const ATTEMPTS: usize = 3;
+
+/// Deletes an object that the field manager made, and exactly in the state in which it was seen to
+/// be so. If only that state has moved, it is judged again.
+fn delete_own(
+    namespace: &Namespace,
+    target: &Target,
+    options: &DeleteOptions,
+    given: &Preconditions,
+    manager: &str,
+) -> Result<()> {
+    let mut judged_uid = None;
+    for _ in 0..ATTEMPTS {
+        let Some(live) = super::read(namespace, target)? else { return Ok(()) };
+        match live.managers() {
+            None => return Err(OwnershipError::Unprovable.into()),
+            Some(managers) if managers.is_empty() => return Err(OwnershipError::Unprovable.into()),
+            Some(managers) if !managers.contains(&manager) => {
+                let managers = managers.into_iter().map(str::to_owned).collect();
+                return Err(OwnershipError::Foreign { managers }.into());
+            }
+            Some(_) => {}
+        }
+        let mut preconditions = given.clone().or_uid(live.uid());
+        if preconditions.resource_version.is_none() {
+            preconditions.resource_version = live.resource_version().map(str::to_owned);
+        }
+        let moved =
+            judged_uid.get_or_insert(live.uid().map(str::to_owned)).as_deref() != live.uid();
+        match send(namespace, target, options, &preconditions) {
+            // Another object has the name now, or the caller said which state it has to be in.
+            Err(error) if error.is_conflict() && !moved && given.resource_version.is_none() => {}
+            result => return result,
+        }
+    }
+    Err(OwnershipError::KeepsChanging.into())
+}
+
+fn send(
+    namespace: &Namespace,
+    target: &Target,
+    options: &DeleteOptions,
+    preconditions: &Preconditions,
+) -> Result<()> {
+    let body = delete_options(options, preconditions);
+    let request = target.request(Verb::Delete)?.body(MediaType::Json, &body);
+    match namespace.send(&request) {
+        Err(Error::Api(answer)) if target.is_absent(&answer) => Ok(()),
         answer => answer.map(drop),
     }
 }
 
 /// All options go into the body: beside a body the server ignores the query, `dryRun` included.
-fn delete_options(target: &Target, options: &DeleteOptions) -> Value {
+fn delete_options(options: &DeleteOptions, preconditions: &Preconditions) -> Value {
     let mut body = Map::new();
-    let mut set = |field: &str, value| body.insert(field.to_owned(), value);
+    let mut set = |field: &str, value| drop(body.insert(field.to_owned(), value));
     set("apiVersion", json!("v1"));
     set("kind", json!("DeleteOptions"));
     set("propagationPolicy", json!(options.propagation.name()));
-    if let Some(uid) = target.reference.uid().filter(|uid| !uid.is_empty()) {
-        set("preconditions", json!({ "uid": uid }));
+    if let Some(grace_period) = options.grace_period {
+        set("gracePeriodSeconds", json!(grace_period.as_secs()));
+    }
+    let mut needed = Map::new();
+    for (field, value) in
+        [("uid", &preconditions.uid), ("resourceVersion", &preconditions.resource_version)]
+    {
+        if let Some(value) = value.as_deref().filter(|value| !value.is_empty()) {
+            needed.insert(field.to_owned(), json!(value));
+        }
+    }
+    if !needed.is_empty() {
+        set("preconditions", Value::Object(needed));
     }
     if options.dry_run {
         set("dryRun", json!(["All"]));
