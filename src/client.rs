@@ -10,8 +10,8 @@ use crate::request::{Request, Verb};
 use crate::template::{API_VERSION, check_namespace};
 use crate::transport::{Success, Transport};
 use crate::{
-    Applied, Config, CreateOptions, DeleteOptions, Error, Event, Manifest, Parameter, Plan,
-    ProcessedTemplate, ResourceRef, Result, Selection, Template, Timeouts,
+    Applied, Config, CreateOptions, DeleteOptions, Error, Event, Manifest, ObjectStatus, Parameter,
+    Plan, ProcessedTemplate, ResourceRef, Result, Selection, Template, Timeouts, Wait,
 };
 
 /// A connection to one cluster as one identity.
@@ -323,6 +323,44 @@ impl Namespace {
         options: &DeleteOptions,
     ) -> Result<Vec<ResourceRef>> {
         operations::delete::delete(self, selection.into(), options)
+    }
+
+    /// How each object is doing: absent, present, ready or not, by the conventions for conditions. A
+    /// reference's uid counts: another object of the same name is not the one that is meant.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get), but an object that does not exist is no error.
+    ///
+    /// ```no_run
+    /// # use openshift_templates::{Namespace, Template};
+    /// # fn run(workers: &Namespace, job: &Template) -> openshift_templates::Result<()> {
+    /// for object in workers.status(job)? {
+    ///     println!("{} {}", object.reference(), object.state());
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn status<'a>(&self, selection: impl Into<Selection<'a>>) -> Result<Vec<ObjectStatus>> {
+        operations::wait::status(self, selection.into())
+    }
+
+    /// Waits until something holds for every object, by looking at them now and then. Answers that
+    /// can pass (no connection, 429, 5xx) are looked beyond until the deadline.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Wait`] when the deadline passes, with the last state of each object that it did
+    /// not hold for; otherwise as [`get`](Self::get).
+    ///
+    /// ```no_run
+    /// # use openshift_templates::{Namespace, Template, Wait};
+    /// # fn run(workers: &Namespace, job: &Template) -> openshift_templates::Result<()> {
+    /// workers.delete(job)?;
+    /// workers.wait(job, &Wait::until_absent())?;
+    /// # Ok(()) }
+    /// ```
+    pub fn wait<'a>(&self, selection: impl Into<Selection<'a>>, wait: &Wait) -> Result<()> {
+        operations::wait::wait(self, selection.into(), wait)
     }
 
     pub(crate) fn tell(&self, event: Event<'_>) {

@@ -13,6 +13,7 @@ mod operation;
 mod ownership;
 mod preflight;
 mod transport;
+mod wait;
 
 pub use api::{ApiError, StatusCause};
 pub use config::{ConfigError, ConfigField, ConfigProblem};
@@ -24,6 +25,7 @@ pub use ownership::OwnershipError;
 pub use preflight::PreflightError;
 pub(crate) use transport::AnswerProblem;
 pub use transport::{Phase, TransportError};
+pub use wait::WaitError;
 
 /// What every fallible function of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -72,6 +74,8 @@ pub enum Error {
     /// An object was left alone because it is not provably the caller's. Only within an
     /// [`Error::Operation`].
     Ownership(OwnershipError),
+    /// What was waited for did not come in time.
+    Wait(Box<WaitError>),
     /// A create or delete took effect in part, or may have.
     Operation(Box<OperationError>),
 }
@@ -159,6 +163,7 @@ impl Error {
     pub fn is_timeout(&self) -> bool {
         match self {
             Self::Transport(error) => error.is_timeout(),
+            Self::Wait(_) => true,
             Self::Api(error) => error.is(504, &["Timeout"]),
             _ => self.first_failure().is_some_and(|failure| failure.error().is_timeout()),
         }
@@ -205,6 +210,7 @@ impl Error {
             Self::Transport(leaf) => leaf,
             Self::Preflight(leaf) => &**leaf,
             Self::Ownership(leaf) => leaf,
+            Self::Wait(leaf) => &**leaf,
             Self::Operation(leaf) => &**leaf,
         }
     }
@@ -241,6 +247,7 @@ from_leaf! {
     TransportError => Transport,
     PreflightError => Preflight,
     OwnershipError => Ownership,
+    WaitError => Wait,
     OperationError => Operation,
 }
 

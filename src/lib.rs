@@ -44,10 +44,12 @@ mod plan;
 mod request;
 mod resource;
 mod secret_data;
+mod status;
 mod target;
 mod template;
 mod timeouts;
 mod transport;
+mod wait;
 mod yaml;
 
 pub use client::{Client, Namespace};
@@ -55,7 +57,7 @@ pub use config::{Config, Kubeconfig};
 pub use error::{
     ApiError, ConfigError, ConfigField, ConfigProblem, DiscoveryError, Error, Failure,
     InvalidInput, ManifestError, ManifestProblem, Operation, OperationError, Outcome,
-    OwnershipError, Phase, PreflightError, Result, Shape, StatusCause, TransportError,
+    OwnershipError, Phase, PreflightError, Result, Shape, StatusCause, TransportError, WaitError,
 };
 pub use manifest::Manifest;
 pub use observer::Event;
@@ -63,8 +65,10 @@ pub use operations::process::ProcessedTemplate;
 pub use options::{CreateOptions, DeleteOptions, PropagationPolicy};
 pub use plan::{Applied, Change, Plan};
 pub use resource::{ResourceRef, Selection};
+pub use status::{ObjectStatus, State};
 pub use template::{Parameter, ParameterValue, Template};
 pub use timeouts::Timeouts;
+pub use wait::Wait;
 
 /// The README's programs, so that they compile.
 #[cfg(doctest)]

@@ -11,6 +11,7 @@ pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod get;
 pub(crate) mod process;
+pub(crate) mod wait;
 
 /// The targets of a selection. A uid that a rendered manifest holds is somebody's leftover, and
 /// never part of them.

@@ -69,6 +69,12 @@ impl Subject {
     }
 }
 
+impl Subject {
+    pub(crate) fn mutates(&self) -> bool {
+        self.0.verb.mutates()
+    }
+}
+
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Parts { verb, resource, name, namespace } = &*self.0;

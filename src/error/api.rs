@@ -213,6 +213,10 @@ impl ApiError {
             })
     }
 
+    pub(crate) fn subject(&self) -> &Subject {
+        &self.subject
+    }
+
     /// Whether the namespace is what was not found.
     pub(crate) fn is_absence_of_namespace(&self) -> bool {
         self.code == 404 && self.details().is_some_and(|d| d.kind.as_deref() == Some("namespaces"))

@@ -61,10 +61,13 @@ impl fmt::Display for Operation {
 impl Outcome {
     fn of(error: &Error) -> Self {
         match error {
+            // A look at the object before it would have been changed.
+            Error::Api(answer) if !answer.subject().mutates() => Self::NotSent,
+            Error::Transport(error) if !error.subject().mutates() => Self::NotSent,
             Error::Api(answer) if (300..500).contains(&answer.code()) => Self::Rejected,
             Error::Api(answer) if answer.is_schema_refusal() => Self::Rejected,
             Error::Transport(error) if error.phase() != Phase::Connect => Self::Unknown,
-            Error::Api(_) | Error::Operation(_) | Error::Preflight(_) => Self::Unknown,
+            Error::Api(_) | Error::Operation(_) => Self::Unknown,
             // A credential that could not be had, and whatever else is found before sending.
             _ => Self::NotSent,
         }

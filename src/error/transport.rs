@@ -43,6 +43,10 @@ impl TransportError {
         Self::new(subject, Phase::Answer, false, problem)
     }
 
+    pub(crate) fn subject(&self) -> &Subject {
+        &self.parts.subject
+    }
+
     /// How far the request came.
     #[must_use]
     pub fn phase(&self) -> Phase {

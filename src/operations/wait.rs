@@ -1,0 +1,94 @@
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::time::{Duration, Instant};
+
+use crate::error::WaitError;
+use crate::request::Verb;
+use crate::target::Target;
+use crate::{Error, Manifest, Namespace, ObjectStatus, Result, Selection, Wait};
+
+/// Looks at each object until all are as they should be. There is no watch: a look now and then is
+/// cheap, and survives whatever happens to connections.
+pub(crate) fn wait(namespace: &Namespace, selection: Selection<'_>, wait: &Wait) -> Result<()> {
+    let end = Instant::now().checked_add(wait.deadline);
+    let mut pending: Vec<(Target, ObjectStatus)> = super::targets(namespace, selection, Verb::Get)?
+        .into_iter()
+        .map(|target| {
+            let unseen = ObjectStatus::of(target.reference.clone(), None);
+            (target, unseen)
+        })
+        .collect();
+    loop {
+        let mut last_error = None;
+        let mut pause = jittered(wait.interval);
+        let mut left = Vec::new();
+        for (target, seen) in pending {
+            match super::read(namespace, &target) {
+                Ok(live) => {
+                    let meant = live.filter(|live| is_meant(&target, live));
+                    if !wait.holds(meant.as_ref()) {
+                        let seen = ObjectStatus::of(target.reference.clone(), meant.as_ref());
+                        left.push((target, seen));
+                    }
+                }
+                Err(error) if passes(&error) => {
+                    pause = pause.max(error.retry_after().unwrap_or_default());
+                    last_error = Some(error);
+                    left.push((target, seen));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if left.is_empty() {
+            return Ok(());
+        }
+        pending = left;
+        let remaining = end.map(|end| end.saturating_duration_since(Instant::now()));
+        match remaining {
+            Some(remaining) if remaining <= pause => {
+                let pending = pending.into_iter().map(|(_, seen)| seen).collect();
+                return Err(WaitError::new(pending, last_error).into());
+            }
+            _ => std::thread::sleep(pause),
+        }
+    }
+}
+
+/// How each object is doing now.
+pub(crate) fn status(namespace: &Namespace, selection: Selection<'_>) -> Result<Vec<ObjectStatus>> {
+    super::targets(namespace, selection, Verb::Get)?
+        .into_iter()
+        .map(|target| {
+            let live = super::read(namespace, &target)?.filter(|live| is_meant(&target, live));
+            let uid = live.as_ref().and_then(Manifest::uid).map(str::to_owned);
+            let reference = match uid {
+                Some(uid) => target.reference.with_uid(uid),
+                None => target.reference,
+            };
+            Ok(ObjectStatus::of(reference, live.as_ref()))
+        })
+        .collect()
+}
+
+/// Whether it is the very object of the reference, not another that took its name.
+fn is_meant(target: &Target, live: &Manifest) -> bool {
+    match target.reference.uid() {
+        None | Some("") => true,
+        uid => live.uid() == uid,
+    }
+}
+
+/// Whether the next look may find it mended.
+fn passes(error: &Error) -> bool {
+    match error {
+        Error::Transport(_) => true,
+        Error::Api(answer) => matches!(answer.code(), 429 | 500..=599),
+        _ => false,
+    }
+}
+
+/// Between three and five quarters of the interval.
+fn jittered(interval: Duration) -> Duration {
+    let random = RandomState::new().hash_one(0) % 1000;
+    interval.mul_f64(0.75 + 0.5 * f64::from(u32::try_from(random).unwrap_or(500)) / 1000.0)
+}
