@@ -1,18 +1,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-
 use crate::discovery::{ApiResource, Discovery, Unsuitable};
-use crate::observer::Observer;
-use crate::operations;
 use crate::request::{Request, Verb};
 use crate::template::{API_VERSION, check_namespace};
 use crate::transport::{Success, Transport};
-use crate::{
-    Applied, Config, CreateOptions, DeleteOptions, Error, Event, Manifest, ObjectStatus, Parameter,
-    Plan, ProcessedTemplate, ResourceRef, Result, Selection, Template, Timeouts, Wait,
-};
+use crate::{Config, Error, Namespace, Result, Timeouts};
 
 /// A connection to one cluster as one identity.
 ///
@@ -78,8 +71,22 @@ impl Client {
     pub fn namespace(&self, name: impl Into<String>) -> Result<Namespace> {
         let name = name.into();
         check_namespace("namespace", &name)?;
-        let (client, timeouts, observer) = (self.clone(), self.inner.timeouts, Observer::default());
-        Ok(Namespace { client, name, timeouts, observer })
+        Ok(Namespace::new(self.clone(), name, self.inner.timeouts))
+    }
+
+    pub(crate) fn send(&self, request: &Request, timeouts: Timeouts) -> Result<Success> {
+        self.inner.transport.send(request, timeouts)
+    }
+
+    pub(crate) fn resource(
+        &self,
+        timeouts: Timeouts,
+        api_version: &str,
+        kind: &str,
+        verb: Verb,
+    ) -> Result<ApiResource, Unsuitable> {
+        let Inner { transport, discovery, .. } = &*self.inner;
+        discovery.resource(transport, timeouts, api_version, kind, verb)
     }
 }
 
@@ -88,301 +95,5 @@ impl fmt::Debug for Client {
         f.debug_struct("Client")
             .field("server", &self.inner.transport.server())
             .finish_non_exhaustive()
-    }
-}
-
-/// Everything that can be done with Templates in one namespace.
-///
-/// Each operation settles its inputs, its rendering and all of its targets before it touches the
-/// first object. See [`Error`] for what a failure says.
-#[derive(Clone, Debug)]
-pub struct Namespace {
-    client: Client,
-    name: String,
-    timeouts: Timeouts,
-    observer: Observer,
-}
-
-impl Namespace {
-    /// The namespace's name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The client that this handle belongs to.
-    #[must_use]
-    pub fn client(&self) -> &Client {
-        &self.client
-    }
-
-    /// The same namespace with other bounds on each request. Defaults to the
-    /// [configuration's](Config::timeouts).
-    ///
-    /// ```no_run
-    /// # use openshift_templates::{Namespace, Timeouts};
-    /// # fn run(workers: &Namespace) -> openshift_templates::Result<()> {
-    /// let patient = workers.clone().with_timeouts(Timeouts::both(std::time::Duration::from_secs(300))?);
-    /// # let _ = patient;
-    /// # Ok(()) }
-    /// ```
-    #[must_use]
-    pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
-        self.timeouts = timeouts;
-        self
-    }
-
-    /// The same namespace, telling what is about to happen to each object and what has happened, on
-    /// the thread that does it. See [`Event`].
-    #[must_use]
-    pub fn with_observer(mut self, observer: impl Fn(Event<'_>) + Send + Sync + 'static) -> Self {
-        self.observer = Observer::new(observer);
-        self
-    }
-
-    /// Has OpenShift render a Template, and creates nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidInput`] for bad names, unknown parameters and parameters that would be
-    /// generated; [`Error::Discovery`] when the cluster has no template API; [`Error::Api`] and
-    /// [`Error::Transport`] as the server and the network have it.
-    ///
-    /// ```no_run
-    /// # use openshift_templates::{Namespace, Template};
-    /// # fn run(workers: &Namespace) -> openshift_templates::Result<()> {
-    /// let processed = workers.process(&Template::new("worker-template").in_namespace("infra"))?;
-    /// println!("{} objects", processed.manifests().len());
-    /// # Ok(()) }
-    /// ```
-    pub fn process(&self, template: &Template) -> Result<ProcessedTemplate> {
-        operations::process::process(self, template)
-    }
-
-    /// The parameters that a Template defines, without rendering it: so that a job can be checked,
-    /// or a form shown, before anything is asked of the server.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`process`](Self::process) that concern reading the Template.
-    ///
-    /// ```no_run
-    /// # use openshift_templates::{Namespace, Template};
-    /// # fn run(workers: &Namespace) -> openshift_templates::Result<()> {
-    /// let template = Template::new("worker-template").in_namespace("infra");
-    /// for parameter in workers.parameters(&template)? {
-    ///     println!("{} {}", parameter.name(), parameter.is_required());
-    /// }
-    /// # Ok(()) }
-    /// ```
-    pub fn parameters(&self, template: &Template) -> Result<Vec<Parameter>> {
-        Ok(crate::template::parameters(&operations::process::read(self, template)?))
-    }
-
-    /// Renders a Template and applies its objects in order, with the default [`CreateOptions`].
-    /// Returns references to them, with the uids that the server gave.
-    ///
-    /// # Errors
-    ///
-    /// As [`create_with`](Self::create_with).
-    ///
-    /// ```no_run
-    /// # use openshift_templates::{Namespace, Template};
-    /// # fn run(workers: &Namespace) -> openshift_templates::Result<()> {
-    /// let job = Template::new("worker-template").in_namespace("infra").parameter("VM_NAME", "a");
-    /// for reference in workers.create(&job)? {
-    ///     println!("{reference} {:?}", reference.uid());
-    /// }
-    /// # Ok(()) }
-    /// ```
-    pub fn create(&self, template: &Template) -> Result<Vec<ResourceRef>> {
-        self.create_with(template, &CreateOptions::default())
-    }
-
-    /// Renders a Template and applies its objects in order, by server-side apply, up to the first
-    /// failure. There is no rollback, no pruning and no waiting for readiness.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Operation`] once the first apply was tried; [`Error::InvalidManifest`] for an
-    /// object that must not be touched, and whatever [`process`](Self::process) fails with, before
-    /// anything was.
-    ///
-    /// ```no_run
-    /// # use openshift_templates::{CreateOptions, Namespace, Template};
-    /// # fn run(workers: &Namespace, job: &Template) -> openshift_templates::Result<()> {
-    /// workers.create_with(job, &CreateOptions::new().field_manager("deployer").force(true))?;
-    /// # Ok(()) }
-    /// ```
-    pub fn create_with(
-        &self,
-        template: &Template,
-        options: &CreateOptions,
-    ) -> Result<Vec<ResourceRef>> {
-        let applied = operations::create::create(self, template, options)?;
-        Ok(applied.into_iter().map(|applied| applied.reference).collect())
-    }
-
-    /// Everything of a create that touches nothing: renders, checks every target, and brings the
-    /// objects into the form in which they are sent.
-    ///
-    /// # Errors
-    ///
-    /// As [`create_with`](Self::create_with), but for [`Error::Operation`].
-    ///
-    /// ```no_run
-    /// # use openshift_templates::{Namespace, Template};
-    /// # fn run(workers: &Namespace, job: &Template) -> openshift_templates::Result<()> {
-    /// for reference in workers.plan(job)?.references() {
-    ///     println!("would apply {reference}");
-    /// }
-    /// # Ok(()) }
-    /// ```
-    pub fn plan(&self, template: &Template) -> Result<Plan> {
-        operations::create::plan(self, template)
-    }
-
-    /// Applies exactly what a plan holds, in order, up to the first failure, and says what happened
-    /// to each object. [`create_with`](Self::create_with) is [`plan`](Self::plan) and this in one.
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidInput::PlanNamespace`](crate::InvalidInput::PlanNamespace) for a plan of another
-    /// namespace; otherwise as [`create_with`](Self::create_with). A plan is checked again, as it
-    /// may have been edited.
-    ///
-    /// ```no_run
-    /// # use openshift_templates::{CreateOptions, Namespace, Plan};
-    /// # fn run(workers: &Namespace, plan: &Plan) -> openshift_templates::Result<()> {
-    /// for applied in workers.apply(plan, &CreateOptions::new().compare(true))? {
-    ///     println!("{} {}", applied.reference(), applied.change());
-    /// }
-    /// # Ok(()) }
-    /// ```
-    pub fn apply(&self, plan: &Plan, options: &CreateOptions) -> Result<Vec<Applied>> {
-        operations::create::apply(self, plan, options)
-    }
-
-    /// Reads the live objects, whole, in order, one after the other (so they are no snapshot). The
-    /// uid of a reference is ignored: what is there now is what is read.
-    ///
-    /// # Errors
-    ///
-    /// The first error ends it, an object that does not exist too
-    /// ([`is_not_found`](Error::is_not_found)); there is no partial list.
-    ///
-    /// ```no_run
-    /// # use openshift_templates::{Namespace, Template};
-    /// # fn run(workers: &Namespace, job: &Template) -> openshift_templates::Result<()> {
-    /// for live in workers.get(job)? {
-    ///     println!("{live:?} {:?}", live.status());
-    /// }
-    /// # Ok(()) }
-    /// ```
-    pub fn get<'a>(&self, selection: impl Into<Selection<'a>>) -> Result<Vec<Manifest>> {
-        operations::get::get(self, selection.into())
-    }
-
-    /// Deletes in reverse order, with the default [`DeleteOptions`]. Returns what is gone, in the
-    /// order of deletion; an object that was not there counts as gone.
-    ///
-    /// # Errors
-    ///
-    /// As [`delete_with`](Self::delete_with).
-    ///
-    /// ```no_run
-    /// # use openshift_templates::{Namespace, ResourceRef, Template};
-    /// # fn run(workers: &Namespace, job: &Template, saved: &Vec<ResourceRef>) -> openshift_templates::Result<()> {
-    /// workers.delete(job)?;   // in another process, from the same inputs
-    /// workers.delete(saved)?; // by what create() returned, each uid a precondition
-    /// # Ok(()) }
-    /// ```
-    pub fn delete<'a>(&self, selection: impl Into<Selection<'a>>) -> Result<Vec<ResourceRef>> {
-        self.delete_with(selection, &DeleteOptions::default())
-    }
-
-    /// Deletes in reverse order. By a Template it deletes whatever has the rendered names now; by
-    /// references with a uid only the very objects that were referred to. Success means that the
-    /// server accepted it: finalizers can keep an object for a while.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Operation`] with every failure, after all objects were tried; any other error
-    /// before the first was.
-    ///
-    /// ```no_run
-    /// # use openshift_templates::{DeleteOptions, Namespace, PropagationPolicy, Template};
-    /// # fn run(workers: &Namespace, job: &Template) -> openshift_templates::Result<()> {
-    /// let options = DeleteOptions::new().propagation(PropagationPolicy::Foreground);
-    /// workers.delete_with(job, &options)?;
-    /// # Ok(()) }
-    /// ```
-    pub fn delete_with<'a>(
-        &self,
-        selection: impl Into<Selection<'a>>,
-        options: &DeleteOptions,
-    ) -> Result<Vec<ResourceRef>> {
-        operations::delete::delete(self, selection.into(), options)
-    }
-
-    /// How each object is doing: absent, present, ready or not, by the conventions for conditions. A
-    /// reference's uid counts: another object of the same name is not the one that is meant.
-    ///
-    /// # Errors
-    ///
-    /// As [`get`](Self::get), but an object that does not exist is no error.
-    ///
-    /// ```no_run
-    /// # use openshift_templates::{Namespace, Template};
-    /// # fn run(workers: &Namespace, job: &Template) -> openshift_templates::Result<()> {
-    /// for object in workers.status(job)? {
-    ///     println!("{} {}", object.reference(), object.state());
-    /// }
-    /// # Ok(()) }
-    /// ```
-    pub fn status<'a>(&self, selection: impl Into<Selection<'a>>) -> Result<Vec<ObjectStatus>> {
-        operations::wait::status(self, selection.into())
-    }
-
-    /// Waits until something holds for every object, by looking at them now and then. Answers that
-    /// can pass (no connection, 429, 5xx) are looked beyond until the deadline.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Wait`] when the deadline passes, with the last state of each object that it did
-    /// not hold for; otherwise as [`get`](Self::get).
-    ///
-    /// ```no_run
-    /// # use openshift_templates::{Namespace, Template, Wait};
-    /// # fn run(workers: &Namespace, job: &Template) -> openshift_templates::Result<()> {
-    /// workers.delete(job)?;
-    /// workers.wait(job, &Wait::until_absent())?;
-    /// # Ok(()) }
-    /// ```
-    pub fn wait<'a>(&self, selection: impl Into<Selection<'a>>, wait: &Wait) -> Result<()> {
-        operations::wait::wait(self, selection.into(), wait)
-    }
-
-    pub(crate) fn tell(&self, event: Event<'_>) {
-        self.observer.tell(event);
-    }
-
-    pub(crate) fn send(&self, request: &Request) -> Result<Success> {
-        self.client.inner.transport.send(request, self.timeouts)
-    }
-
-    /// The object that a successful answer holds.
-    pub(crate) fn object(&self, request: &Request) -> Result<Map<String, Value>> {
-        self.send(request)?.into_object(request)
-    }
-
-    pub(crate) fn resource(
-        &self,
-        api_version: &str,
-        kind: &str,
-        verb: Verb,
-    ) -> Result<ApiResource, Unsuitable> {
-        let Inner { transport, discovery, .. } = &*self.client.inner;
-        discovery.resource(transport, self.timeouts, api_version, kind, verb)
     }
 }

@@ -31,12 +31,14 @@
 //! Everything blocks. There is no async runtime, no thread kept running, no file written and no
 //! cache on disk.
 
+mod access;
 mod client;
 mod config;
 mod discovery;
 mod error;
 mod manifest;
 mod names;
+mod namespace;
 mod observer;
 mod operations;
 mod options;
@@ -52,7 +54,8 @@ mod transport;
 mod wait;
 mod yaml;
 
-pub use client::{Client, Namespace};
+pub use access::{Access, AccessRule, MissingAccess};
+pub use client::Client;
 pub use config::{Config, Kubeconfig};
 pub use error::{
     ApiError, ConfigError, ConfigField, ConfigProblem, DiscoveryError, Error, Failure,
@@ -60,6 +63,7 @@ pub use error::{
     OwnershipError, Phase, PreflightError, Result, Shape, StatusCause, TransportError, WaitError,
 };
 pub use manifest::Manifest;
+pub use namespace::Namespace;
 pub use observer::Event;
 pub use operations::process::ProcessedTemplate;
 pub use options::{CreateOptions, DeleteOptions, PropagationPolicy};

@@ -7,6 +7,7 @@ use crate::request::{Request, Verb};
 use crate::target::{self, Target};
 use crate::{Error, Manifest, Namespace, Result, Selection};
 
+pub(crate) mod access;
 pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod get;

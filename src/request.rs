@@ -157,6 +157,16 @@ impl Request {
         })
     }
 
+    /// A question about the caller's own rights: nothing is stored.
+    pub(crate) fn access_review() -> Self {
+        Self {
+            subject: Subject::new(Verb::Create, "selfsubjectaccessreviews", None, None),
+            verb: Verb::Create,
+            target: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews".to_owned(),
+            body: None,
+        }
+    }
+
     #[must_use]
     pub(crate) fn query(mut self, name: &str, value: &str) -> Self {
         self.target.push(if self.target.contains('?') { '&' } else { '?' });
