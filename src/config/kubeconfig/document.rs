@@ -4,11 +4,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-use serde_yaml::{Deserializer, Mapping, Value};
+use serde_json::{Map, Value};
 
 use super::super::read;
 use crate::error::{ConfigError, ConfigField, ConfigProblem};
+use crate::yaml;
+
+type Mapping = Map<String, Value>;
 
 /// The files in the order in which they win.
 pub(super) struct Kubeconfigs {
@@ -80,7 +82,7 @@ impl Kubeconfigs {
             };
             let entries = match root.get(list) {
                 None | Some(Value::Null) => continue,
-                Some(Value::Sequence(entries)) => entries,
+                Some(Value::Array(entries)) => entries,
                 Some(_) => return invalid(ConfigProblem::NotA("list")),
             };
             let mut named = entries
@@ -92,7 +94,7 @@ impl Kubeconfigs {
             }
             let body = match entry.get(kind) {
                 None | Some(Value::Null) => None,
-                Some(Value::Mapping(body)) => Some(body),
+                Some(Value::Object(body)) => Some(body),
                 Some(_) => return invalid(ConfigProblem::NotA("list of mappings")),
             };
             return Ok(Some(Entry { file, kind, name, body }));
@@ -123,8 +125,8 @@ impl Entry<'_> {
         match self.get(name) {
             None => false,
             Some(Value::String(text)) => !text.is_empty(),
-            Some(Value::Sequence(items)) => !items.is_empty(),
-            Some(Value::Mapping(fields)) => !fields.is_empty(),
+            Some(Value::Array(items)) => !items.is_empty(),
+            Some(Value::Object(fields)) => !fields.is_empty(),
             Some(_) => true,
         }
     }
@@ -162,31 +164,13 @@ impl Entry<'_> {
     }
 }
 
-/// The first document of the file, with merge keys applied. An empty file is a kubeconfig that
-/// says nothing.
+/// An empty file is a kubeconfig that says nothing.
 fn parse(file: &Path, bytes: &[u8]) -> Result<Mapping, ConfigError> {
     let broken = |line| ConfigError::Parse { path: file.to_owned(), line };
-    let text = decode(bytes).ok_or_else(|| broken(None))?;
-    let Some(first) = Deserializer::from_str(&text).next() else { return Ok(Mapping::new()) };
-    let mut value =
-        Value::deserialize(first).map_err(|error| broken(error.location().map(|l| l.line())))?;
-    value.apply_merge().map_err(|_| broken(None))?;
-    match value {
+    let text = yaml::decode(bytes).ok_or_else(|| broken(None))?;
+    match yaml::first_document(&text).map_err(broken)? {
         Value::Null => Ok(Mapping::new()),
-        Value::Mapping(root) => Ok(root),
+        Value::Object(root) => Ok(root),
         _ => Err(broken(None)),
     }
-}
-
-/// UTF-8, or UTF-16LE as PowerShell's `>` writes it.
-fn decode(bytes: &[u8]) -> Option<String> {
-    if let Some(rest) = bytes.strip_prefix(b"\xff\xfe") {
-        let units: Vec<u16> = rest
-            .chunks_exact(2)
-            .filter_map(|pair| Some(u16::from_le_bytes([*pair.first()?, *pair.get(1)?])))
-            .collect();
-        return String::from_utf16(&units).ok();
-    }
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    String::from_utf8(bytes.to_vec()).ok()
 }
