@@ -1,0 +1,205 @@
+//! One request to one answer: who asks, whether they may, and who does it.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+
+use crate::access::{self, ANONYMOUS};
+use crate::http::{Request, Response};
+use crate::kinds::{self, Kind};
+use crate::status::{self, About};
+use crate::store::{Key, Store};
+use crate::target::{self, Query, ResourceTarget, Target};
+use crate::write::Write;
+use crate::{apply, create, delete, discovery, template};
+
+/// The API server's limit for the body of a request.
+const MAX_BODY: usize = 3 * 1024 * 1024;
+
+const DEPRECATED: &str = "299 - \"apps.openshift.io/v1 DeploymentConfig is deprecated in v4.14+, unavailable in v4.10000+\"";
+
+pub(crate) struct Api {
+    address: String,
+    tokens: HashMap<String, String>,
+    store: Mutex<Store>,
+}
+
+impl Api {
+    pub(crate) fn new(address: String, tokens: HashMap<String, String>, store: Store) -> Self {
+        Self { address, tokens, store: Mutex::new(store) }
+    }
+
+    pub(crate) fn store(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A client certificate counts before a token; a token that nobody has is no credential.
+    pub(crate) fn authenticate(
+        &self,
+        request: &Request,
+        certificate_user: Option<&str>,
+    ) -> Option<String> {
+        if let Some(user) = certificate_user {
+            return Some(user.to_owned());
+        }
+        let Some(authorization) = request.header("authorization") else {
+            return Some(ANONYMOUS.to_owned());
+        };
+        let token = authorization.strip_prefix("Bearer ")?;
+        self.tokens.get(token.trim()).cloned()
+    }
+
+    pub(crate) fn handle(&self, request: &Request, user: Option<&str>) -> Response {
+        let (target, query) = target::parse(&request.target);
+        let answer = self.answer(request, user, &target, &query);
+        let local = answer.as_ref().err().is_some_and(|answer| [401, 403].contains(&answer.status));
+        let mut answer = answer.unwrap_or_else(|answer| answer);
+        let proxied = target_group(&target).is_some_and(kinds::is_aggregated_group);
+        if !answer.headers.iter().any(|(name, _)| name == "Cache-Control") {
+            let cache = if proxied && !local { "no-store" } else { "no-cache, private" };
+            answer = answer.with_header("Cache-Control", cache);
+        }
+        if let Target::Resource(target) = &target
+            && (target.group.as_str(), target.resource.as_str())
+                == ("apps.openshift.io", "deploymentconfigs")
+            && !local
+        {
+            answer = answer.with_header("Warning", DEPRECATED);
+        }
+        answer.with_header("Audit-Id", crate::ids::uid())
+    }
+
+    /// Errors are answers too; as `Err` they only take the shorter way.
+    fn answer(
+        &self,
+        request: &Request,
+        user: Option<&str>,
+        target: &Target,
+        query: &Query,
+    ) -> Result<Response, Response> {
+        let user = user.ok_or_else(status::unauthorized)?;
+        access::check(user, &request.method, target)?;
+        let target = match target {
+            Target::Path(path) if request.method == "GET" => {
+                return Ok(discovery::answer(path, request, &self.address));
+            }
+            Target::Path(_) => return Err(status::method_not_allowed()),
+            Target::Resource(target) => target,
+        };
+        let kind = kind_of(target)?;
+        if request.body.len() > MAX_BODY {
+            return Err(status::too_large(MAX_BODY));
+        }
+        if kind.resource == "processedtemplates" {
+            return self.process(kind, target, request, query);
+        }
+        self.resource(kind, target, request, query)
+    }
+
+    fn process(
+        &self,
+        kind: &Kind,
+        target: &ResourceTarget,
+        request: &Request,
+        query: &Query,
+    ) -> Result<Response, Response> {
+        let (Some(namespace), None) = (&target.namespace, &target.name) else {
+            return Err(status::no_such_resource());
+        };
+        if request.method != "POST" {
+            return Err(status::method_not_allowed());
+        }
+        template::process(kind, namespace, request, query, &self.store())
+    }
+
+    fn resource(
+        &self,
+        kind: &Kind,
+        target: &ResourceTarget,
+        request: &Request,
+        query: &Query,
+    ) -> Result<Response, Response> {
+        let namespace = target.namespace.as_deref();
+        let mut store = self.store();
+        match (request.method.as_str(), target.name.as_deref()) {
+            ("GET", None) if kind.allows("list") => Ok(list(kind, namespace, &store)),
+            ("POST", None) if kind.allows("create") => {
+                create::create(kind, namespace, request, query, &mut store)
+            }
+            ("GET", Some(name)) if kind.allows("get") => {
+                let object = store.get(&Key::new(kind, namespace, name));
+                let object =
+                    object.ok_or_else(|| status::not_found(About::resource(kind, name)))?;
+                Ok(status::object(200, object))
+            }
+            ("PATCH", Some(name)) if kind.allows("patch") => apply::patch(
+                Write { kind, namespace, name, dry_run: false },
+                request,
+                query,
+                &mut store,
+            ),
+            ("DELETE", Some(name)) if kind.allows("delete") => delete::delete(
+                Write { kind, namespace, name, dry_run: false },
+                request,
+                query,
+                &mut store,
+            ),
+            _ => Err(status::method_not_allowed()),
+        }
+    }
+}
+
+fn target_group(target: &Target) -> Option<&str> {
+    match target {
+        Target::Resource(target) => Some(&target.group),
+        Target::Path(path) => path.strip_prefix("/apis/")?.split_once('/').map(|(group, _)| group),
+    }
+}
+
+fn kind_of(target: &ResourceTarget) -> Result<&'static Kind, Response> {
+    if discovery::is_down(&target.group) {
+        return Err(status::plain(503, "service unavailable\n"));
+    }
+    if !discovery::knows_group(&target.group) {
+        return Err(status::page_not_found());
+    }
+    let kind = kinds::lookup(&target.group, &target.version, &target.resource).filter(|kind| {
+        let is_namespace = kind.group.is_empty() && kind.resource == "namespaces";
+        let scoped = match (&target.namespace, &target.name) {
+            (Some(_), _) => kind.namespaced || is_namespace,
+            (None, Some(_)) => !kind.namespaced,
+            (None, None) => true,
+        };
+        scoped && target.subresource.is_none()
+    });
+    kind.ok_or_else(|| {
+        if kinds::is_custom_group(&target.group) {
+            status::page_not_found()
+        } else {
+            status::no_such_resource()
+        }
+    })
+}
+
+/// The items say neither kind nor version: the list does.
+fn list(kind: &Kind, namespace: Option<&str>, store: &Store) -> Response {
+    let items: Vec<Value> = store
+        .list(kind, namespace)
+        .map(|object| {
+            let mut item = object.clone();
+            if let Some(members) = item.as_object_mut().filter(|_| !kind.is_custom()) {
+                members.remove("kind");
+                members.remove("apiVersion");
+            }
+            item
+        })
+        .collect();
+    status::object(
+        200,
+        &json!({
+            "kind": format!("{}List", kind.kind), "apiVersion": kind.api_version(),
+            "metadata": {"resourceVersion": store.revision().to_string()}, "items": items,
+        }),
+    )
+}

@@ -1,0 +1,200 @@
+//! Faults: what the server does instead of, before or after answering as it should.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A fault for the requests that match it.
+///
+/// ```
+/// use openshift_templates_testing::{Cluster, Fault};
+///
+/// let cluster = Cluster::start();
+/// cluster.fault(Fault::on("PATCH", "/configmaps/").skip(1).drop_after());
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a fault has no effect until the cluster gets it"]
+pub struct Fault {
+    method: String,
+    target: String,
+    skip: usize,
+    times: Option<usize>,
+    delay: Option<Duration>,
+    action: Action,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Action {
+    Process,
+    Answer { status: u16, content_type: String, body: Vec<u8>, headers: Vec<(String, String)> },
+    AnswerRaw(Vec<u8>),
+    DropBefore,
+    DropAfter,
+    Truncate(usize),
+    CloseAfterAnswer,
+}
+
+/// What is to happen to one request.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) delay: Option<Duration>,
+    pub(crate) action: Action,
+}
+
+impl Fault {
+    /// Matches a method (`*` for any) and a piece of the target, which is path and query as received.
+    pub fn on(method: &str, target_substring: &str) -> Self {
+        Self {
+            method: method.to_owned(),
+            target: target_substring.to_owned(),
+            skip: 0,
+            times: Some(1),
+            delay: None,
+            action: Action::Process,
+        }
+    }
+
+    /// How many matching requests it strikes. Defaults to 1.
+    pub fn times(mut self, times: usize) -> Self {
+        self.times = Some(times);
+        self
+    }
+
+    /// Strikes every matching request.
+    pub fn always(mut self) -> Self {
+        self.times = None;
+        self
+    }
+
+    /// How many matching requests it leaves alone first. Defaults to 0.
+    pub fn skip(mut self, matches: usize) -> Self {
+        self.skip = matches;
+        self
+    }
+
+    /// Waits before doing anything else. Can be combined with any other action.
+    pub fn delay(mut self, delay: Duration) -> Self {
+        self.delay = Some(delay);
+        self
+    }
+
+    /// Answers this without processing the request.
+    pub fn answer(self, status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
+        self.with(Action::Answer {
+            status,
+            content_type: content_type.to_owned(),
+            body: body.into(),
+            headers: Vec::new(),
+        })
+    }
+
+    /// Adds a header to the answer given with [`answer`](Self::answer).
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        if let Action::Answer { headers, .. } = &mut self.action {
+            headers.push((name.to_owned(), value.to_owned()));
+        }
+        self
+    }
+
+    /// Writes these bytes without processing the request, then closes the connection.
+    pub fn answer_raw(self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.with(Action::AnswerRaw(bytes.into()))
+    }
+
+    /// Reads the request, then closes the connection: nothing is processed, nothing answered.
+    pub fn drop_before(self) -> Self {
+        self.with(Action::DropBefore)
+    }
+
+    /// Processes the request, then closes the connection without an answer.
+    pub fn drop_after(self) -> Self {
+        self.with(Action::DropAfter)
+    }
+
+    /// Processes the request and writes so many bytes of the answer, its head included, then closes the connection.
+    pub fn truncate_answer(self, bytes: usize) -> Self {
+        self.with(Action::Truncate(bytes))
+    }
+
+    /// Answers, then closes the connection without having said so.
+    pub fn close_after_answer(self) -> Self {
+        self.with(Action::CloseAfterAnswer)
+    }
+
+    fn with(mut self, action: Action) -> Self {
+        self.action = action;
+        self
+    }
+
+    fn matches(&self, method: &str, target: &str) -> bool {
+        (self.method == "*" || self.method == method) && target.contains(&self.target)
+    }
+
+    /// Whether it strikes a request that it matches; counts either way.
+    fn strikes(&mut self) -> bool {
+        if self.skip > 0 {
+            self.skip -= 1;
+            return false;
+        }
+        match &mut self.times {
+            None => true,
+            Some(0) => false,
+            Some(times) => {
+                *times -= 1;
+                true
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Faults {
+    list: Mutex<Vec<Fault>>,
+    closing: Mutex<bool>,
+    closed: Condvar,
+}
+
+impl Faults {
+    pub(crate) fn add(&self, fault: Fault) {
+        self.lock().push(fault);
+    }
+
+    pub(crate) fn clear(&self) {
+        self.lock().clear();
+    }
+
+    /// The first fault that matches and strikes decides.
+    pub(crate) fn plan(&self, method: &str, target: &str) -> Plan {
+        let mut list = self.lock();
+        let struck = list.iter_mut().find_map(|fault| {
+            (fault.matches(method, target) && fault.strikes()).then(|| fault.clone())
+        });
+        match struck {
+            Some(fault) => Plan { delay: fault.delay, action: fault.action },
+            None => Plan { delay: None, action: Action::Process },
+        }
+    }
+
+    /// Waits, but not beyond the server's end.
+    pub(crate) fn wait(&self, delay: Duration) {
+        let end = Instant::now() + delay;
+        let mut closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*closing {
+            let Some(left) =
+                end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+            else {
+                return;
+            };
+            let waited = self.closed.wait_timeout(closing, left);
+            closing = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    pub(crate) fn close(&self) {
+        *self.closing.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.closed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Fault>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,92 @@
+//! What is refused with 422 although it could be decoded.
+
+use serde_json::Value;
+
+use crate::kinds::Kind;
+use crate::status::Cause;
+
+/// The most that the values of a ConfigMap or a Secret may come to.
+const MAX_DATA: usize = 1024 * 1024;
+
+const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', \
+    and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
+    '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must \
+    start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is \
+    '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+
+const LABEL_1035: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an \
+    alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for \
+    validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
+const IMMUTABLE: &str = "field is immutable";
+
+/// Everything wrong with an object that is to be stored in place of the live one.
+pub(crate) fn object(kind: &Kind, live: Option<&Value>, object: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    if live.is_none() {
+        causes.extend(name(kind, object["metadata"]["name"].as_str().unwrap_or_default()));
+    }
+    match (kind.group.as_str(), kind.kind.as_str()) {
+        ("", "ConfigMap") => causes.extend(size(object, &["data", "binaryData"], "[]")),
+        ("", "Secret") => {
+            causes.extend(immutable(live, object, &["type"]));
+            causes.extend(tls_keys(object));
+            causes.extend(size(object, &["data"], "data"));
+        }
+        ("apps", "Deployment") => causes.extend(immutable(live, object, &["spec", "selector"])),
+        _ => {}
+    }
+    causes
+}
+
+fn name(kind: &Kind, name: &str) -> Option<Cause> {
+    if name.is_empty() {
+        return Some(Cause::required("metadata.name", "name or generateName is required"));
+    }
+    let why = if kind.group.contains("authorization") {
+        // Names of roles and bindings are path segments: "system:x" and "jenkins_edit" are usual.
+        (["/", "%"].iter().any(|bad| name.contains(bad)) || name == "." || name == "..")
+            .then_some("may not be a path segment name")
+    } else if kind.resource == "namespaces" {
+        (!is_label(name)).then_some(LABEL)
+    } else if kind.group.is_empty() && kind.resource == "services" {
+        (!is_label(name) || name.starts_with(|c: char| c.is_ascii_digit())).then_some(LABEL_1035)
+    } else {
+        (name.len() > 253 || !name.split('.').all(is_label_text)).then_some(SUBDOMAIN)
+    };
+    why.map(|why| Cause::invalid("metadata.name", &name.into(), why))
+}
+
+fn is_label(text: &str) -> bool {
+    text.len() <= 63 && is_label_text(text)
+}
+
+fn is_label_text(text: &str) -> bool {
+    let ends = |c: Option<char>| c.is_some_and(|c| c != '-');
+    text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+        && ends(text.chars().next())
+        && ends(text.chars().last())
+}
+
+fn immutable(live: Option<&Value>, object: &Value, path: &[&str]) -> Option<Cause> {
+    let at = |object: &Value| path.iter().fold(object.clone(), |at, field| at[*field].clone());
+    let now = at(object);
+    (at(live?) != now).then(|| Cause::invalid(path.join("."), &now, IMMUTABLE))
+}
+
+fn tls_keys(secret: &Value) -> Vec<Cause> {
+    if secret["type"] != "kubernetes.io/tls" {
+        return Vec::new();
+    }
+    let missing =
+        ["tls.crt", "tls.key"].into_iter().filter(|key| secret["data"].get(key).is_none());
+    missing.map(|key| Cause::required(format!("data[{key}]"), "")).collect()
+}
+
+fn size(object: &Value, fields: &[&str], named: &str) -> Option<Cause> {
+    let values = fields.iter().filter_map(|field| object[*field].as_object()).flatten();
+    let total: usize = values.map(|(_, value)| value.as_str().unwrap_or_default().len()).sum();
+    (total > MAX_DATA).then(|| Cause::too_long(named, MAX_DATA))
+}
