@@ -26,7 +26,8 @@ fn objects_are_applied_in_order_and_referred_to_by_their_uids() {
             "Secret" => ("v1", "secrets"),
             _ => ("kubevirt.io/v1", "virtualmachines"),
         };
-        let stored = world.cluster.object(version, resource, "workers", reference.name()).unwrap();
+        let stored =
+            world.cluster.object(version, resource, Some("workers"), reference.name()).unwrap();
         assert_eq!(stored["metadata"]["uid"].as_str(), reference.uid());
         assert_eq!(reference.namespace(), Some("workers"));
     }
@@ -95,7 +96,8 @@ fn another_managers_field_is_a_conflict_unless_it_is_forced() {
     assert_eq!(left, ["Secret/worker-001-secret", "VirtualMachine/worker-001"]);
 
     workers.create_with(&other, &options.force(true)).unwrap();
-    let stored = world.cluster.object("v1", "configmaps", "workers", "worker-001-config").unwrap();
+    let stored =
+        world.cluster.object("v1", "configmaps", Some("workers"), "worker-001-config").unwrap();
     assert_eq!(stored["data"]["debug"], "false");
 }
 

@@ -95,7 +95,7 @@ fn a_schema_error_of_the_server_itself_is_a_refusal() {
     let failure = failure(world.workers("worker").create(&job("worker-001")).unwrap_err());
     assert_eq!(failure.error().as_api().unwrap().code(), 500);
     assert_eq!(failure.outcome(), Outcome::Rejected);
-    assert!(world.cluster.object("v1", "configmaps", "workers", "a").is_none());
+    assert!(world.cluster.object("v1", "configmaps", Some("workers"), "a").is_none());
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn no_answer_is_unknown_whatever_the_server_did() {
         let Error::Transport(error) = failure.error() else { panic!("{failure:?}") };
         assert_eq!(error.phase(), Phase::Exchange, "{shown}");
         assert!(error.source().is_some());
-        let stored = world.cluster.object("v1", "secrets", "workers", "worker-001-secret");
+        let stored = world.cluster.object("v1", "secrets", Some("workers"), "worker-001-secret");
         assert_eq!(stored.is_some(), done, "{shown}");
         let applies = world.lines().iter().filter(|line| line.contains("/secrets/")).count();
         assert_eq!(applies, 1, "never sent again: {shown}");

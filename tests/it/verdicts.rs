@@ -260,7 +260,9 @@ fn prepared(world: &World, input: &Value) -> (bool, Option<Value>) {
     let sent = world.requests().iter().find(|e| e.method == "PATCH").map(body);
     let ok = !matches!(result, Err(Error::InvalidManifest(_)));
     assert_eq!(ok, sent.is_some(), "{input}: {result:?}");
-    world.cluster.remove_all("workers");
+    for (resource, name) in [("secrets", "s"), ("configmaps", "s")] {
+        world.cluster.remove("v1", resource, Some("workers"), name);
+    }
     let sent = sent.map(|mut sent| {
         // The original sets the namespace in the step before.
         let namespace = sent["metadata"].as_object_mut().unwrap().remove("namespace");

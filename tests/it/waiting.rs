@@ -1,0 +1,125 @@
+//! Waiting, status at a glance, and rights.
+
+use std::time::{Duration, Instant};
+
+use openshift_templates::{Error, State, Wait};
+use openshift_templates_testing::Fault;
+use serde_json::json;
+
+use crate::support::{World, job};
+
+fn quick(wait: Wait) -> Wait {
+    wait.interval(Duration::from_millis(5)).deadline(Duration::from_secs(10))
+}
+
+#[test]
+fn absence_is_waited_for_by_uid() {
+    let world = World::start();
+    let workers = world.workers("worker");
+    let references = workers.create(&job("worker-001")).unwrap();
+    workers.delete(&references).unwrap();
+    workers.wait(&references, &quick(Wait::until_absent())).unwrap();
+    // A new object of the name is another object.
+    workers.create(&job("worker-001")).unwrap();
+    workers.wait(&references, &quick(Wait::until_absent())).unwrap();
+    let short = quick(Wait::until_absent()).deadline(Duration::from_millis(50));
+    let error = workers.wait(&job("worker-001"), &short).unwrap_err();
+    let Error::Wait(wait) = &error else { panic!("{error:?}") };
+    assert_eq!(wait.pending().len(), 3);
+    assert!(error.is_timeout());
+    assert!(error.to_string().contains("ConfigMap/worker-001-config (present)"), "{error}");
+}
+
+#[test]
+fn a_condition_is_waited_for_while_others_bring_it_about() {
+    let world = World::start();
+    let workers = world.workers("worker");
+    workers.create(&job("worker-001")).unwrap();
+    let of_vm = || workers.get(&job("worker-001")).unwrap()[2].reference().unwrap();
+    let vm = [of_vm()];
+    std::thread::scope(|scope| {
+        let waiting =
+            scope.spawn(|| workers.wait(&vm, &quick(Wait::until_condition("Ready", "True"))));
+        let limit = Instant::now() + Duration::from_secs(10);
+        while world.lines().iter().filter(|l| l.contains("virtualmachines")).count() < 4 {
+            assert!(Instant::now() < limit, "it does not look");
+            std::thread::yield_now();
+        }
+        let mut live = world
+            .cluster
+            .object("kubevirt.io/v1", "virtualmachines", Some("workers"), "worker-001")
+            .unwrap();
+        live["status"] = json!({"conditions": [{"type": "Ready", "status": "True"}]});
+        world.cluster.store(live);
+        // What is stored anew has a new uid, so the one waited for is gone: wait by name.
+        drop(waiting);
+    });
+    workers
+        .wait(&[vm[0].clone().with_uid("")], &quick(Wait::until_condition("Ready", "True")))
+        .unwrap();
+    let running = quick(Wait::until_each(|live| live.kind() == Some("VirtualMachine")));
+    workers.wait(&[vm[0].clone().with_uid("")], &running).unwrap();
+}
+
+#[test]
+fn what_can_pass_is_looked_beyond_and_what_cannot_ends_it() {
+    let world = World::start();
+    let workers = world.workers("worker");
+    let references = workers.create(&job("worker-001")).unwrap();
+    workers.delete(&references).unwrap();
+    world.cluster.fault(Fault::on("GET", "/secrets/").answer(503, "text/plain", "busy").times(2));
+    world.cluster.fault(Fault::on("GET", "/configmaps/").drop_before().times(2));
+    workers.wait(&references, &quick(Wait::until_absent())).unwrap();
+    world.cluster.fault(Fault::on("GET", "/configmaps/").answer(403, "text/plain", "no"));
+    assert!(workers.wait(&references, &quick(Wait::until_absent())).unwrap_err().is_forbidden());
+}
+
+#[test]
+fn status_says_what_conventions_say() {
+    let world = World::start();
+    let workers = world.workers("worker");
+    let states = |status: Vec<openshift_templates::ObjectStatus>| {
+        status.iter().map(|object| object.state().clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(states(workers.status(&job("worker-001")).unwrap()), vec![State::Absent; 3]);
+    let references = workers.create(&job("worker-001")).unwrap();
+    let status = workers.status(&references).unwrap();
+    assert_eq!(states(status.clone()), vec![State::Present; 3]);
+    assert_eq!(status[0].reference(), &references[0]);
+}
+
+#[test]
+fn rights_are_listed_and_what_is_missing_is_found() {
+    let world = World::start();
+    let access = world.workers("worker").access(&job("worker-001")).unwrap();
+    let shown: Vec<_> = access
+        .rules()
+        .iter()
+        .map(|r| {
+            format!("{} {}/{} {}", r.namespace(), r.group(), r.resource(), r.verbs().join(","))
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "infra template.openshift.io/templates get",
+            "workers template.openshift.io/processedtemplates create",
+            "workers /configmaps create,patch,delete,get",
+            "workers /secrets create,patch,delete,get",
+            "workers kubevirt.io/virtualmachines create,patch,delete,get",
+        ]
+    );
+    assert!(world.workers("worker").check_access(&access).unwrap().is_empty());
+    let roles = access.roles("scheduler");
+    assert_eq!(roles.len(), 2);
+    assert_eq!(roles[0].as_map()["rules"][0]["resourceNames"], json!(["worker-template"]));
+    assert!(access.to_yaml().contains("kind: Role"));
+
+    world.render(&json!([{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}}]));
+    let access = world.workers("worker").access(&job("worker-001")).unwrap();
+    let missing = world.workers("worker").check_access(&access).unwrap();
+    let missing: Vec<_> = missing.iter().map(ToString::to_string).collect();
+    assert_eq!(missing.len(), 4);
+    assert_eq!(missing[0], "create services in namespace \"workers\"");
+    assert!(world.names().is_empty());
+}
