@@ -103,11 +103,19 @@ fn check_path(user: &str, method: &str, path: &str) -> Result<(), Response> {
     Err(status::forbidden(&message, About::default()))
 }
 
+pub(crate) fn is_allowed(user: &str, verb: &str, target: &ResourceTarget) -> bool {
+    // Whoever is known may ask about himself: a cluster's role system:basic-user.
+    let is_review = target.group == "authorization.k8s.io"
+        && target.resource == "selfsubjectaccessreviews"
+        && verb == "create";
+    user == ADMIN
+        || (user == WORKER
+            && (is_review || WORKER_RULES.iter().any(|rule| rule.allows(verb, target))))
+}
+
 fn check_resource(user: &str, method: &str, target: &ResourceTarget) -> Result<(), Response> {
     let verb = verb(method, target.name.is_some());
-    if user == ADMIN
-        || (user == WORKER && WORKER_RULES.iter().any(|rule| rule.allows(verb, target)))
-    {
+    if is_allowed(user, verb, target) {
         return Ok(());
     }
     let name = target.name.as_deref().unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::status::{self, About};
 use crate::store::{Key, Store};
 use crate::target::{self, Query, ResourceTarget, Target};
 use crate::write::Write;
-use crate::{apply, create, delete, discovery, template};
+use crate::{apply, create, delete, discovery, review, template};
 
 /// The API server's limit for the body of a request.
 const MAX_BODY: usize = 3 * 1024 * 1024;
@@ -52,49 +52,43 @@ impl Api {
 
     pub(crate) fn handle(&self, request: &Request, user: Option<&str>) -> Response {
         let (target, query) = target::parse(&request.target);
-        let answer = self.answer(request, user, &target, &query);
-        let local = answer.as_ref().err().is_some_and(|answer| [401, 403].contains(&answer.status));
-        let mut answer = answer.unwrap_or_else(|answer| answer);
-        let proxied = target_group(&target).is_some_and(kinds::is_aggregated_group);
-        if !answer.headers.iter().any(|(name, _)| name == "Cache-Control") {
-            let cache = if proxied && !local { "no-store" } else { "no-cache, private" };
-            answer = answer.with_header("Cache-Control", cache);
+        // Refused before anything behind the aggregator could see it.
+        if let Err(refusal) = admit(request, user, &target) {
+            return decorate(refusal, "no-cache, private");
         }
-        if let Target::Resource(target) = &target
-            && (target.group.as_str(), target.resource.as_str())
-                == ("apps.openshift.io", "deploymentconfigs")
-            && !local
-        {
+        let answer = match &target {
+            Target::Path(path) if request.method == "GET" => {
+                Ok(discovery::answer(path, request, &self.address))
+            }
+            Target::Path(_) => Err(status::method_not_allowed()),
+            Target::Resource(target) => self.resource(target, request, &query),
+        };
+        // Errors are answers too; as `Err` they only took the shorter way.
+        let mut answer = answer.unwrap_or_else(|error| error);
+        if is_deployment_config(&target) {
             answer = answer.with_header("Warning", DEPRECATED);
         }
-        answer.with_header("Audit-Id", crate::ids::uid())
+        let aggregated = target_group(&target).is_some_and(kinds::is_aggregated_group);
+        decorate(answer, if aggregated { "no-store" } else { "no-cache, private" })
     }
 
-    /// Errors are answers too; as `Err` they only take the shorter way.
-    fn answer(
+    fn resource(
         &self,
+        target: &ResourceTarget,
         request: &Request,
-        user: Option<&str>,
-        target: &Target,
         query: &Query,
     ) -> Result<Response, Response> {
-        let user = user.ok_or_else(status::unauthorized)?;
-        access::check(user, &request.method, target)?;
-        let target = match target {
-            Target::Path(path) if request.method == "GET" => {
-                return Ok(discovery::answer(path, request, &self.address));
-            }
-            Target::Path(_) => return Err(status::method_not_allowed()),
-            Target::Resource(target) => target,
-        };
         let kind = kind_of(target)?;
         if request.body.len() > MAX_BODY {
             return Err(status::too_large(MAX_BODY));
         }
+        if kind.resource == "selfsubjectaccessreviews" && request.method == "POST" {
+            return review::review(user, request);
+        }
         if kind.resource == "processedtemplates" {
             return self.process(kind, target, request, query);
         }
-        self.resource(kind, target, request, query)
+        self.object(kind, target, request, query)
     }
 
     fn process(
@@ -113,7 +107,7 @@ impl Api {
         template::process(kind, namespace, request, query, &self.store())
     }
 
-    fn resource(
+    fn object(
         &self,
         kind: &Kind,
         target: &ResourceTarget,
@@ -148,6 +142,22 @@ impl Api {
             _ => Err(status::method_not_allowed()),
         }
     }
+}
+
+fn admit(request: &Request, user: Option<&str>, target: &Target) -> Result<(), Response> {
+    let user = user.ok_or_else(status::unauthorized)?;
+    access::check(user, &request.method, target)
+}
+
+fn decorate(answer: Response, cache: &str) -> Response {
+    let answer = answer.with_header("Audit-Id", crate::ids::uid());
+    let has_its_own = answer.headers.iter().any(|(name, _)| name == "Cache-Control");
+    if has_its_own { answer } else { answer.with_header("Cache-Control", cache) }
+}
+
+fn is_deployment_config(target: &Target) -> bool {
+    matches!(target, Target::Resource(target)
+        if target.group == "apps.openshift.io" && target.resource == "deploymentconfigs")
 }
 
 fn target_group(target: &Target) -> Option<&str> {

@@ -93,7 +93,7 @@ fn apply(
         entries.push(Entry::apply(manager, &write.kind.api_version(), owned));
     }
     check_identity(write, &written)?;
-    write.check_base64(&applied)?;
+    write.check_base64(&written)?;
     check_preconditions(write, live.as_ref(), &written, store)?;
     let answer = write.finish(store, object, &entries)?;
     Ok(status::object(if live.is_some() { 200 } else { 201 }, &answer))
@@ -132,13 +132,16 @@ fn check_type(write: &Write<'_>, applied: &Value) -> Result<Schema, Response> {
 }
 
 fn strip(write: &Write<'_>, applied: &mut Value) {
-    if let Some(metadata) = applied["metadata"].as_object_mut() {
-        metadata.retain(|field, _| !SERVER_METADATA.contains(&field.as_str()));
-    }
-    if let Some(members) = applied.as_object_mut()
-        && write.kind.has_status
-    {
+    let Some(members) = applied.as_object_mut() else { return };
+    if write.kind.has_status {
         members.remove("status");
+    }
+    if let Some(metadata) = members.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.retain(|field, _| !SERVER_METADATA.contains(&field.as_str()));
+        // Nobody owns an empty one.
+        if metadata.is_empty() {
+            members.remove("metadata");
+        }
     }
 }
 

@@ -79,7 +79,9 @@ fn pod_template(template: &mut Value) {
             "securityContext": {}, "schedulerName": "default-scheduler",
         }}),
     );
-    for container in template["spec"]["containers"].as_array_mut().into_iter().flatten() {
+    for container in
+        template["spec"].get_mut("containers").and_then(Value::as_array_mut).into_iter().flatten()
+    {
         let image = container["image"].as_str().unwrap_or_default();
         let tag = image
             .rsplit('/')
@@ -94,7 +96,7 @@ fn pod_template(template: &mut Value) {
                 "imagePullPolicy": pull,
             }),
         );
-        for port in container["ports"].as_array_mut().into_iter().flatten() {
+        for port in container.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
             put(port, &json!({"protocol": "TCP"}));
         }
     }

@@ -40,6 +40,7 @@ mod kinds;
 mod managed_fields;
 mod options;
 mod pki;
+mod review;
 mod schema;
 mod server;
 mod status;

@@ -214,9 +214,15 @@ fn exchange(
     }
 }
 
-/// Writes the last bytes and ends the TLS session properly, as Go's server does.
+/// Writes the last bytes and ends the TLS session properly, as Go's server does. Both leave in one
+/// piece: a client has the end of the session in hand when it has the answer.
 fn finish(stream: &mut StreamOwned<ServerConnection, TcpStream>, bytes: &[u8]) {
-    let _ = stream.write_all(bytes);
+    let mut records = Vec::new();
+    for piece in bytes.chunks(16 * 1024) {
+        let _ = stream.conn.writer().write_all(piece);
+        while stream.conn.wants_write() && stream.conn.write_tls(&mut records).is_ok() {}
+    }
     stream.conn.send_close_notify();
-    let _ = stream.flush();
+    while stream.conn.wants_write() && stream.conn.write_tls(&mut records).is_ok() {}
+    let _ = stream.sock.write_all(&records);
 }

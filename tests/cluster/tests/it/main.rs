@@ -1,0 +1,12 @@
+//! The embedded cluster against what a real one was recorded to answer, and its own tools.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod compare;
+mod corpus;
+mod faults;
+mod process;
+mod recordings;
+mod server;
+mod support;
+mod writes;
