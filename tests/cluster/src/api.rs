@@ -61,7 +61,9 @@ impl Api {
                 Ok(discovery::answer(path, request, &self.address))
             }
             Target::Path(_) => Err(status::method_not_allowed()),
-            Target::Resource(target) => self.resource(target, request, &query),
+            Target::Resource(target) => {
+                self.resource(user.unwrap_or_default(), target, request, &query)
+            }
         };
         // Errors are answers too; as `Err` they only took the shorter way.
         let mut answer = answer.unwrap_or_else(|error| error);
@@ -74,6 +76,7 @@ impl Api {
 
     fn resource(
         &self,
+        user: &str,
         target: &ResourceTarget,
         request: &Request,
         query: &Query,
