@@ -255,7 +255,13 @@ from_leaf! {
 /// few words of it.
 pub(crate) fn one_line(text: &str) -> String {
     const LIMIT: usize = 200;
-    let mut line: String = text.chars().take(LIMIT).flat_map(char::escape_debug).collect();
+    let mut line = String::new();
+    for c in text.chars().take(LIMIT) {
+        match c {
+            '"' | '\'' => line.push(c),
+            c => line.extend(c.escape_debug()),
+        }
+    }
     if text.chars().nth(LIMIT).is_some() {
         line.push('…');
     }

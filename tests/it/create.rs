@@ -291,8 +291,11 @@ fn a_missing_namespace_does_not_lead_to_a_post() {
         "apiVersion": "authorization.openshift.io/v1", "kind": "RoleBinding",
         "metadata": {"name": "b"}, "roleRef": {"name": "edit"},
     }]));
-    let nowhere = world.workers("admin").client().namespace("nope").unwrap();
-    nowhere.create(&job("worker-001")).unwrap_err();
+    let status = json!({"kind": "Status", "reason": "NotFound", "code": 404,
+        "details": {"name": "workers", "kind": "namespaces"}});
+    let fault = Fault::on("PATCH", "/rolebindings/b");
+    world.cluster.fault(fault.answer(404, "application/json", status.to_string()));
+    world.workers("admin").create(&job("worker-001")).unwrap_err();
     let posts =
         world.lines().iter().filter(|l| l.contains("POST") && l.contains("rolebindings")).count();
     assert_eq!(posts, 0, "{:?}", world.lines());
