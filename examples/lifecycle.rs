@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     println!("read:");
     for live in workers.get(&references)? {
-        println!("  {live:?} at resourceVersion {}", live.as_map()["metadata"]["resourceVersion"]);
+        println!("  {live:?} at resourceVersion {}", live.resource_version().unwrap_or("?"));
     }
 
     // What another process would do that knows the same inputs and nothing else.
@@ -54,11 +54,9 @@ fn print(what: &str, references: &[ResourceRef]) {
 }
 
 fn remaining(cluster: &Cluster) -> usize {
-    cluster
-        .objects("workers")
-        .iter()
-        .filter(|object| {
-            object["metadata"]["name"].as_str().is_some_and(|n| n.starts_with("worker-001"))
-        })
-        .count()
+    let name = |object: &serde_json::Value| {
+        object.pointer("/metadata/name").and_then(|name| name.as_str().map(str::to_owned))
+    };
+    let objects = cluster.objects("workers");
+    objects.iter().filter_map(name).filter(|name| name.starts_with("worker-001")).count()
 }

@@ -169,11 +169,11 @@ fn an_unreadable_delete_is_unknown_and_the_rest_goes_on() {
 fn what_could_not_connect_was_not_sent() {
     let world = World::start();
     let workers = world.workers("worker");
-    let reference = ResourceRef::new("v1", "ConfigMap", "a");
+    let reference = [ResourceRef::new("v1", "ConfigMap", "a")];
     // Discovery is known, and then the server is gone.
-    workers.delete(&[reference.clone()]).unwrap();
+    workers.delete(&reference).unwrap();
     let stranded = strand(world, workers);
-    let failure = failure(stranded.delete(&[reference]).unwrap_err());
+    let failure = failure(stranded.delete(&reference).unwrap_err());
     let Error::Transport(error) = failure.error() else { panic!("{failure:?}") };
     assert_eq!((failure.outcome(), error.phase()), (Outcome::NotSent, Phase::Connect));
 }

@@ -69,14 +69,14 @@ fn a_servers_text_is_in_no_error_unless_it_is_asked_for() {
 
 #[test]
 fn a_manifest_that_does_not_fit_a_type_does_not_show_its_values() {
-    let manifest: openshift_templates::Manifest =
-        serde_json::from_value(json!({"kind": "Secret", "metadata": {"name": "a"}, "data": MARK}))
-            .unwrap();
     #[derive(Debug, serde::Deserialize)]
     struct Secret {
         #[allow(dead_code, reason = "only whether it can be read counts")]
         data: u32,
     }
+    let manifest: openshift_templates::Manifest =
+        serde_json::from_value(json!({"kind": "Secret", "metadata": {"name": "a"}, "data": MARK}))
+            .unwrap();
     let error = manifest.deserialize::<Secret>().unwrap_err();
     assert!(!shown(&error).contains(MARK));
     assert!(error.to_string().contains("Secret/a"), "{error}");

@@ -93,7 +93,7 @@ pub(crate) fn shown(error: &Error) -> String {
     let mut text = format!("{error:?}\n{error}");
     let mut source = error.source();
     while let Some(cause) = source {
-        text += &format!("\n{cause}\n{cause:?}");
+        text.extend(["\n", &cause.to_string(), "\n", &format!("{cause:?}")]);
         source = cause.source();
     }
     text

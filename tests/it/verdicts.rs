@@ -140,7 +140,7 @@ fn all_138_verdicts_hold() {
 }
 
 /// Refused before any request, or not refused at all.
-fn refused(world: &World, result: Result<impl Sized, Error>) -> bool {
+fn refused(world: &World, result: &Result<impl Sized, Error>) -> bool {
     let requests = world.cluster.journal().len();
     world.cluster.clear_journal();
     match result {
@@ -155,14 +155,14 @@ fn refused(world: &World, result: Result<impl Sized, Error>) -> bool {
 fn namespace(world: &World, name: &str) -> bool {
     let client = world.workers("admin").client().clone();
     let source = Template::new("worker-template").in_namespace(name);
-    let as_target = !refused(world, client.namespace(name));
-    let as_source = !refused(world, world.workers("admin").process(&source));
+    let as_target = !refused(world, &client.namespace(name));
+    let as_source = !refused(world, &world.workers("admin").process(&source));
     assert_eq!(as_target, as_source);
     as_target
 }
 
 fn template_name(world: &World, name: &str) -> bool {
-    !refused(world, world.workers("admin").process(&Template::new(name)))
+    !refused(world, &world.workers("admin").process(&Template::new(name)))
 }
 
 fn timeout(text: &str) -> bool {
@@ -201,7 +201,7 @@ fn parameter(world: &World, input: &Value) -> (bool, Option<Value>) {
     let template = Template::new("one").parameter(name, value);
     let result = world.workers("admin").process(&template);
     let sent = world.requests().last().filter(|e| e.method == "POST").map(body);
-    let ok = !refused(world, result);
+    let ok = !refused(world, &result);
     (ok, sent.map(|sent| sent["parameters"][0]["value"].clone()))
 }
 
@@ -209,7 +209,7 @@ fn field_manager(world: &World, name: &str) -> bool {
     let options = CreateOptions::new().field_manager(name).dry_run(true);
     let result = world.workers("worker").create_with(&job("worker-001"), &options);
     let created = result.is_ok();
-    let refused = refused(world, result);
+    let refused = refused(world, &result);
     assert_ne!(created, refused, "either the server takes it or it is not sent");
     created
 }
@@ -261,7 +261,7 @@ fn prepared(world: &World, input: &Value) -> (bool, Option<Value>) {
     let ok = !matches!(result, Err(Error::InvalidManifest(_)));
     assert_eq!(ok, sent.is_some(), "{input}: {result:?}");
     for (resource, name) in [("secrets", "s"), ("configmaps", "s")] {
-        world.cluster.remove("v1", resource, Some("workers"), name);
+        let _ = world.cluster.remove("v1", resource, Some("workers"), name);
     }
     let sent = sent.map(|mut sent| {
         // The original sets the namespace in the step before.

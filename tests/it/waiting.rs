@@ -83,9 +83,9 @@ fn status_says_what_conventions_say() {
     };
     assert_eq!(states(workers.status(&job("worker-001")).unwrap()), vec![State::Absent; 3]);
     let references = workers.create(&job("worker-001")).unwrap();
-    let status = workers.status(&references).unwrap();
-    assert_eq!(states(status.clone()), vec![State::Present; 3]);
-    assert_eq!(status[0].reference(), &references[0]);
+    let present = workers.status(&references).unwrap();
+    assert_eq!(present[0].reference(), &references[0]);
+    assert_eq!(states(present), vec![State::Present; 3]);
 }
 
 #[test]

@@ -1,7 +1,5 @@
 use std::ffi::OsString;
 
-use base64::Engine as _;
-
 use super::*;
 use crate::config::environment::Environment;
 
@@ -252,7 +250,7 @@ fn verification_is_off_only_when_it_is_said() {
 fn files_are_read_as_editors_and_shells_write_them() {
     let text = with_user("{token: t}");
     let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let data = base64::engine::general_purpose::STANDARD.encode("CA");
+    let data = STANDARD.encode("CA");
     let json = format!(
         "{{\"current-context\":\"x\",\t\"clusters\":[{{\"name\":\"c\",\"cluster\":{{\"server\":\"https://h\",\"certificate-authority-data\":\"{data}\\n\"}}}}],\"contexts\":[{{\"name\":\"x\",\"context\":{{\"cluster\":\"c\"}}}}]}}"
     );
