@@ -41,8 +41,7 @@ impl Client {
     /// ```
     pub fn connect(config: Config) -> Result<Self> {
         let client = Self::new(config)?;
-        let Inner { transport, discovery, timeouts } = &*client.inner;
-        match discovery.ask(transport, *timeouts, API_VERSION) {
+        match client.discover(client.inner.timeouts, API_VERSION) {
             Err(Error::Api(error)) if matches!(error.code(), 403 | 404 | 500..=599) => Ok(client),
             Err(error) => Err(error),
             Ok(()) => Ok(client),
@@ -76,6 +75,10 @@ impl Client {
 
     pub(crate) fn send(&self, request: &Request, timeouts: Timeouts) -> Result<Success> {
         self.inner.transport.send(request, timeouts)
+    }
+
+    pub(crate) fn discover(&self, timeouts: Timeouts, api_version: &str) -> Result<()> {
+        self.inner.discovery.ask(&self.inner.transport, timeouts, api_version)
     }
 
     pub(crate) fn resource(

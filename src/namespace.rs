@@ -337,6 +337,10 @@ impl Namespace {
         self.send(request)?.into_object(request)
     }
 
+    pub(crate) fn discover(&self, api_version: &str) -> Result<()> {
+        self.client.discover(self.timeouts, api_version)
+    }
+
     pub(crate) fn resource(
         &self,
         api_version: &str,

@@ -183,3 +183,16 @@ impl StdError for OperationError {
         self.failures.first().map(|failure| &failure.error as _)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ConfigError;
+
+    #[test]
+    fn a_credential_that_cannot_be_had_was_not_sent() {
+        let error = Error::from(ConfigError::NotInCluster { missing: "token".to_owned() });
+        let failure = Failure::new(ResourceRef::new("v1", "ConfigMap", "a"), error);
+        assert_eq!(failure.outcome(), Outcome::NotSent);
+    }
+}

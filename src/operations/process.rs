@@ -3,7 +3,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::discovery::not_served;
-use crate::error::{AnswerProblem, ManifestError, ManifestProblem, TransportError};
+use crate::error::{AnswerProblem, ApiError, ManifestError, ManifestProblem, TransportError};
 use crate::request::{MediaType, Request, Verb};
 use crate::template::{API_VERSION, Source, Template};
 use crate::{Error, Manifest, Namespace, Result};
@@ -51,7 +51,7 @@ pub(crate) fn process(namespace: &Namespace, template: &Template) -> Result<Proc
         .body(MediaType::Json, &body);
     let mut answer = namespace
         .object(&post)
-        .map_err(|error| without_api(error, crate::error::ApiError::is_absence_of_namespace))?;
+        .map_err(|error| explained(namespace, error, ApiError::is_absence_of_namespace))?;
     let field = |field| {
         Error::from(TransportError::answer(post.subject.clone(), AnswerProblem::Field { field }))
     };
@@ -78,7 +78,7 @@ pub(crate) fn read(namespace: &Namespace, template: &Template) -> Result<Map<Str
     let source = template.namespace().unwrap_or(namespace.name());
     let get = request(Verb::Get, source, "templates", Some(name))?;
     let stored = namespace.object(&get).map_err(|error| {
-        without_api(error, |answer| {
+        explained(namespace, error, |answer| {
             answer.is_absence_of(group(), name) || answer.is_absence_of_namespace()
         })
     })?;
@@ -123,13 +123,18 @@ fn group() -> &'static str {
     API_VERSION.split_once('/').map_or("", |(group, _)| group)
 }
 
-/// A 404 that is neither about the Template nor about a namespace says that the cluster has no
-/// template API.
-fn without_api(error: Error, known: impl Fn(&crate::error::ApiError) -> bool) -> Error {
-    match error {
-        Error::Api(answer) if answer.code() == 404 && !known(&answer) => {
-            not_served(API_VERSION, "Template")
+/// A 404 that is neither about the Template nor about a namespace can mean that the cluster has no
+/// template API, or come from something else on the way: discovery knows.
+fn explained(namespace: &Namespace, error: Error, known: impl Fn(&ApiError) -> bool) -> Error {
+    match &error {
+        Error::Api(answer) if answer.code() == 404 && !known(answer) => {
+            match namespace.discover(API_VERSION) {
+                Err(Error::Api(answer)) if answer.code() == 404 => {
+                    not_served(API_VERSION, "Template")
+                }
+                _ => error,
+            }
         }
-        error => error,
+        _ => error,
     }
 }

@@ -9,6 +9,7 @@
 
 mod create;
 mod delete;
+mod documents;
 mod get;
 mod golden;
 mod outcomes;

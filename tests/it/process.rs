@@ -111,16 +111,18 @@ fn a_rendered_object_that_is_none_is_the_authors_error() {
 #[test]
 fn a_cluster_without_the_template_api_says_so() {
     let world = World::start();
-    let page = || {
-        Fault::on("*", "/template.openshift.io/").answer(404, "text/plain", "404 page not found\n")
-    };
-    world.cluster.fault(page());
+    let page = |target| Fault::on("GET", target).answer(404, "text/plain", "404 page not found\n");
+    world.cluster.fault(page("/apis/template.openshift.io/v1").times(2));
     let error = world.workers("worker").process(&job("worker-001")).unwrap_err();
     assert!(
         matches!(&error, Error::Discovery(DiscoveryError::NotServed { api_version, .. })
             if api_version == "template.openshift.io/v1"),
         "{error:?}"
     );
+    // A page that something else could not find does not say that.
+    world.cluster.fault(page("/templates/"));
+    let error = world.workers("worker").process(&job("worker-001")).unwrap_err();
+    assert!(matches!(&error, Error::Api(answer) if answer.code() == 404), "{error:?}");
     // A namespace that does not exist is another matter.
     let nowhere = world.workers("admin").client().namespace("nope").unwrap();
     let error = nowhere.process(&job("worker-001")).unwrap_err();
