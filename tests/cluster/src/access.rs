@@ -14,8 +14,8 @@ pub(crate) const ANONYMOUS: &str = "system:anonymous";
 pub enum User {
     /// May do everything.
     Admin,
-    /// May get one Template in `infra`, and process, and create, patch, get and delete ConfigMaps, Secrets and
-    /// VirtualMachines in `workers`.
+    /// May get one Template in `infra`, and process, and create, patch, get and delete `ConfigMaps`, Secrets and
+    /// `VirtualMachines` in `workers`.
     Worker,
 }
 

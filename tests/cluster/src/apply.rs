@@ -182,20 +182,16 @@ fn refuse_conflicts(conflicts: &[(usize, Path)], entries: &[Entry]) -> Response 
     let message = match causes.as_slice() {
         [cause] => format!("Apply failed with 1 conflict: {}: {}", cause.message, cause.field),
         causes => {
-            let mut message = format!("Apply failed with {} conflicts: ", causes.len());
-            let mut last = String::new();
+            let mut lines: Vec<String> = Vec::new();
+            let mut last = "";
             for cause in causes {
                 if cause.message != last {
-                    let newline = if last.is_empty() { "" } else { "\n" };
-                    message += &format!(
-                        "{newline}{}:",
-                        cause.message.replacen("conflict", "conflicts", 1)
-                    );
-                    last.clone_from(&cause.message);
+                    lines.push(format!("{}:", cause.message.replacen("conflict", "conflicts", 1)));
+                    last = &cause.message;
                 }
-                message += &format!("\n- {}", cause.field);
+                lines.push(format!("- {}", cause.field));
             }
-            message
+            format!("Apply failed with {} conflicts: {}", causes.len(), lines.join("\n"))
         }
     };
     status::apply_conflict(&message, &causes)
@@ -203,7 +199,7 @@ fn refuse_conflicts(conflicts: &[(usize, Path)], entries: &[Entry]) -> Response 
 
 /// What this manager applied before and no longer does goes, unless somebody else owns it or a part of it.
 fn drop_fields(object: &mut Value, before: &FieldSet, now: &FieldSet, others: &[Entry]) {
-    for path in before.iter().rev() {
+    for path in before.iter() {
         let kept = now.reaches(path) || others.iter().any(|entry| entry.fields.reaches(path));
         if !kept {
             fields::remove(object, path);
@@ -277,7 +273,7 @@ fn merge_patch(
     let mut object = live.clone();
     merge(&mut object, &patch);
     check_identity(write, &object)?;
-    let schema = schema::of_kind(&write.kind.api_version(), &write.kind.kind);
+    let schema = check_type(write, &object)?;
     let manager = options.manager(request);
     let mut changed = schema.fields_of_update(&object);
     let same: Vec<Path> = changed

@@ -9,11 +9,11 @@ pub(crate) fn fill(kind: &Kind, namespace: Option<&str>, object: &mut Value) {
         ("", "Secret") => put(object, &json!({"type": "Opaque"})),
         ("apps", "Deployment") => {
             put(object, &deployment());
-            pod_template(&mut object["spec"]["template"]);
+            pod_template(object);
         }
         ("apps.openshift.io", "DeploymentConfig") => {
             put(object, &deployment_config());
-            pod_template(&mut object["spec"]["template"]);
+            pod_template(object);
         }
         ("route.openshift.io", "Route") => route(namespace.unwrap_or_default(), object),
         ("authorization.openshift.io", "RoleBinding" | "ClusterRoleBinding") => {
@@ -68,10 +68,12 @@ fn deployment_config() -> Value {
     })
 }
 
-fn pod_template(template: &mut Value) {
-    if !template["spec"].is_object() {
+fn pod_template(object: &mut Value) {
+    let Some(template) =
+        object.pointer_mut("/spec/template").filter(|found| found["spec"].is_object())
+    else {
         return;
-    }
+    };
     put(
         template,
         &json!({"spec": {
@@ -123,7 +125,7 @@ fn subjects(binding: &Value, namespace: Option<&str>, wanted: &str) -> Value {
                 names.push(format!("system:serviceaccount:{namespace}:{name}").into());
             }
             Some(kind) if kind == wanted || kind == format!("System{wanted}") => {
-                names.push(name.into())
+                names.push(name.into());
             }
             _ => {}
         }

@@ -31,7 +31,7 @@ pub(crate) fn delete(
     }
     let finalizers = finalizers(&live, options["propagationPolicy"].as_str());
     if !finalizers.is_empty() {
-        return Ok(status::object(200, &mark(&write, live, &finalizers, store)));
+        return Ok(status::object(200, &mark(&write, &live, &finalizers, store)));
     }
     if !write.dry_run {
         store.remove(&write.key());
@@ -117,7 +117,7 @@ fn finalizers(live: &Value, policy: Option<&str>) -> Vec<String> {
 }
 
 /// The object stays, marked, until its last finalizer goes.
-fn mark(write: &Write<'_>, live: Value, finalizers: &[String], store: &mut Store) -> Value {
+fn mark(write: &Write<'_>, live: &Value, finalizers: &[String], store: &mut Store) -> Value {
     let mut object = live.clone();
     let metadata = &mut object["metadata"];
     metadata["finalizers"] = json!(finalizers);
@@ -128,5 +128,5 @@ fn mark(write: &Write<'_>, live: Value, finalizers: &[String], store: &mut Store
             metadata["generation"] = next(&metadata["generation"]);
         }
     }
-    if object == live || write.dry_run { object } else { store.put(write.key(), object) }
+    if object == *live || write.dry_run { object } else { store.put(write.key(), object) }
 }

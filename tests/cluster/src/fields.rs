@@ -24,7 +24,7 @@ impl FieldSet {
         self.0.is_empty()
     }
 
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Path> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Path> {
         self.0.iter()
     }
 

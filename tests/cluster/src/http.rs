@@ -79,16 +79,16 @@ impl Response {
             self.body = encoder.finish().expect("memory can be written");
             self = self.with_header("Content-Encoding", "gzip");
         }
-        let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, reason_phrase(self.status));
-        for (name, value) in &self.headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
-        }
-        head.push_str(&format!("Content-Length: {}\r\n", self.body.len()));
+        let length = self.body.len().to_string();
+        self = self.with_header("Content-Length", length);
         if close {
-            head.push_str("Connection: close\r\n");
+            self = self.with_header("Connection", "close");
         }
-        head.push_str("\r\n");
-        let mut bytes = head.into_bytes();
+        let mut lines =
+            vec![format!("HTTP/1.1 {} {}\r\n", self.status, reason_phrase(self.status))];
+        lines.extend(self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")));
+        lines.push("\r\n".to_owned());
+        let mut bytes = lines.concat().into_bytes();
         bytes.extend_from_slice(&self.body);
         (bytes, close)
     }

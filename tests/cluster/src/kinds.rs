@@ -7,6 +7,8 @@ use serde_json::Value;
 use crate::discovery;
 
 /// One resource of one group version.
+// The field is what the API calls it.
+#[allow(clippy::struct_field_names)]
 #[derive(Debug)]
 pub(crate) struct Kind {
     pub(crate) group: String,

@@ -11,7 +11,7 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, crypto::ring};
 
 /// A certificate and its key, as PEM text.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Pair {
     pub(crate) cert_pem: String,
     pub(crate) key_pem: String,

@@ -108,11 +108,11 @@ impl Schema {
                 ));
             }
             (Type::Number, _) => {
-                wrong(format!("expected numeric (int or float), got {}", go_type(value)))
+                wrong(format!("expected numeric (int or float), got {}", go_type(value)));
             }
             (Type::Boolean, _) => wrong(format!("expected boolean, got &{{{}}}", go_plain(value))),
             (Type::Scalar, _) => {
-                wrong(format!("expected any scalar, got &{{{}}}", go_plain(value)))
+                wrong(format!("expected any scalar, got &{{{}}}", go_plain(value)));
             }
             (Type::Struct(_) | Type::Map(_), Value::Object(members)) => {
                 for (name, member) in members {
@@ -128,14 +128,14 @@ impl Schema {
                 }
             }
             (Type::Struct(_) | Type::Map(_), _) => {
-                wrong(format!("expected map, got &{{{}}}", go_plain(value)))
+                wrong(format!("expected map, got &{{{}}}", go_plain(value)));
             }
             (Type::List(item, keys), Value::Array(items)) => {
-                check_list(item, &keys, items, path, errors)
+                check_list(item, &keys, items, path, errors);
             }
             (Type::Set, Value::Array(items)) => check_set(items, path, errors),
             (Type::List(..) | Type::Set, _) => {
-                wrong(format!("expected list, got &{{{}}}", go_plain(value)))
+                wrong(format!("expected list, got &{{{}}}", go_plain(value)));
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -14,6 +15,7 @@ use crate::fault::{Action, Faults};
 use crate::http::{ReadError, Reader, Request, Response};
 use crate::journal::Journal;
 use crate::pki::Pki;
+use crate::status;
 
 /// What the connections share.
 pub(crate) struct Shared {
@@ -175,7 +177,10 @@ fn exchange(
     if let Some(delay) = plan.delay {
         shared.faults.wait(delay);
     }
-    let process = || shared.api.handle(request, user.as_deref());
+    let process = || {
+        let handle = AssertUnwindSafe(|| shared.api.handle(request, user.as_deref()));
+        panic::catch_unwind(handle).unwrap_or_else(|_| status::panicked())
+    };
     let (answer, cut, silent_close) = match plan.action {
         Action::DropBefore => return Next::Close,
         Action::DropAfter => {

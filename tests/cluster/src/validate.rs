@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::kinds::Kind;
 use crate::status::Cause;
 
-/// The most that the values of a ConfigMap or a Secret may come to.
+/// The most that the values of a `ConfigMap` or a Secret may come to.
 const MAX_DATA: usize = 1024 * 1024;
 
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', \

@@ -157,8 +157,8 @@ fn summary(text: &str) -> String {
         None => "<empty>".to_owned(),
         Some(b'{') => format!("{}{more}", String::from_utf8_lossy(start)),
         Some(_) => {
-            let digits: String = start.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("{digits}{more}")
+            let digits: Vec<String> = start.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("{}{more}", digits.concat())
         }
     }
 }

@@ -28,9 +28,8 @@ impl Values {
         let mut literal = Map::new();
         let mut made = Map::new();
         for (key, value) in members {
-            let new_key = match self.string(&key) {
-                Value::String(key) => key,
-                _ => return Err(Panic),
+            let Value::String(new_key) = self.string(&key) else {
+                return Err(Panic);
             };
             let removed = value.is_string();
             let value = self.value(value)?;

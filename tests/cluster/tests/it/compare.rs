@@ -51,10 +51,10 @@ impl Names {
                 for (key, value) in old {
                     match new.get(key) {
                         Some(other) => {
-                            self.compare(&format!("{path}/{key}"), value, other, differences)
+                            self.compare(&format!("{path}/{key}"), value, other, differences);
                         }
                         None => {
-                            differences.push(format!("{path}/{key}: missing, recorded {value}"))
+                            differences.push(format!("{path}/{key}: missing, recorded {value}"));
                         }
                     }
                 }

@@ -87,15 +87,17 @@ impl Connection {
         headers: &[(&str, &str)],
         body: Option<&[u8]>,
     ) -> io::Result<Answer> {
-        let mut head = format!("{method} {target} HTTP/1.1\r\nHost: cluster\r\n");
-        for (name, value) in headers {
-            head += &format!("{name}: {value}\r\n");
-        }
-        if let Some(body) = body {
-            head += &format!("Content-Length: {}\r\n", body.len());
-        }
-        head += "\r\n";
-        let mut bytes = head.into_bytes();
+        let length = body.map(|body| body.len().to_string());
+        let length = length.as_deref().map(|length| ("Content-Length", length));
+        let mut head = vec![format!("{method} {target} HTTP/1.1\r\nHost: cluster\r\n")];
+        head.extend(
+            headers
+                .iter()
+                .copied()
+                .chain(length)
+                .map(|(name, value)| format!("{name}: {value}\r\n")),
+        );
+        let mut bytes = (head.concat() + "\r\n").into_bytes();
         bytes.extend_from_slice(body.unwrap_or_default());
         self.stream.write_all(&bytes)?;
         self.stream.flush()?;
