@@ -10,6 +10,7 @@
 mod create;
 mod delete;
 mod documents;
+mod examples;
 mod get;
 mod golden;
 mod outcomes;
