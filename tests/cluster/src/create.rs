@@ -9,7 +9,7 @@ use crate::status::{self, About, Cause};
 use crate::store::Store;
 use crate::target::Query;
 use crate::write::Write;
-use crate::{admission, body, ids, options, schema};
+use crate::{admission, body, ids, options, schema, template};
 
 pub(crate) fn create(
     kind: &Kind,
@@ -29,6 +29,9 @@ pub(crate) fn create(
         }
     };
     check_kind(kind, &object)?;
+    if kind.resource == "templates" {
+        template::check_new(request)?;
+    }
     check_fields(kind, &object)?;
     body::check_namespace(&object, namespace)?;
     let name = name_of(kind, &mut object)?;

@@ -54,12 +54,21 @@ pub(crate) fn check_dry_run(kind: &str, values: &[&str]) -> Result<(), Response>
     Err(status::invalid_options(kind, cause))
 }
 
-/// The server writes JSON only; whoever accepts none is told so. The real one would also write YAML.
-pub(crate) fn check_accept(request: &Request) -> Result<(), Response> {
+/// What an answer may be written in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Format {
+    Json,
+    Yaml,
+}
+
+/// The first format that the request accepts.
+pub(crate) fn format(request: &Request) -> Result<Format, Response> {
     let accept = request.header("accept").unwrap_or("*/*");
-    let accepts = accept.split(',').any(|range| {
-        let range = range.split(';').next().unwrap_or_default().trim();
-        ["application/json", "application/*", "*/*"].contains(&range)
+    let ranges = accept.split(',').map(|range| range.split(';').next().unwrap_or_default().trim());
+    let mut formats = ranges.filter_map(|range| match range {
+        "application/json" | "application/*" | "*/*" => Some(Format::Json),
+        "application/yaml" => Some(Format::Yaml),
+        _ => None,
     });
-    if accepts { Ok(()) } else { Err(status::not_acceptable()) }
+    formats.next().ok_or_else(status::not_acceptable)
 }

@@ -16,7 +16,7 @@ use self::decode::Template;
 use self::substitute::Values;
 use crate::http::{Request, Response};
 use crate::kinds::Kind;
-use crate::options;
+use crate::options::{self, Format};
 use crate::status::{self, About, Cause};
 use crate::store::Store;
 use crate::target::Query;
@@ -34,7 +34,7 @@ pub(crate) fn process(
     query: &Query,
     store: &Store,
 ) -> Result<Response, Response> {
-    options::check_accept(request)?;
+    let format = options::format(request)?;
     let options = options::write_options("CreateOptions", query)?;
     let (template, strict) = decode::decode(request)?;
     let warnings = match options.field_validation.as_str() {
@@ -51,28 +51,44 @@ pub(crate) fn process(
     admission::check_namespace(store, namespace, About::resource(kind, template.name()))?;
     let manager = options.manager(request);
     let answer = render(template, namespace, &manager)?;
-    let mut response = status::object(201, &answer);
+    let mut response = match format {
+        Format::Json => status::object(201, &answer),
+        Format::Yaml => {
+            let text = serde_yaml::to_string(&answer).expect("a JSON value can be written as YAML");
+            Response::new(201, "application/yaml", text.into_bytes())
+        }
+    };
     for warning in warnings {
         response = response.with_header("Warning", format!("299 - {warning:?}"));
     }
     Ok(response)
 }
 
+/// What a Template that is to be stored must fulfil: its types, and the names of its parameters. Its objects may be
+/// anything.
+pub(crate) fn check_new(request: &Request) -> Result<(), Response> {
+    let (template, _) = decode::decode(request)?;
+    parameters::check_names(&template.parameters)
+        .map_err(|refusal| parameters_refused(template.name(), refusal))
+}
+
+fn invalid(name: &str, causes: &[Cause]) -> Response {
+    status::invalid(About { name, group: "template.openshift.io", kind: "Template" }, causes)
+}
+
+fn parameters_refused(name: &str, refusal: parameters::Refusal) -> Response {
+    match refusal {
+        parameters::Refusal::Invalid(causes) => invalid(name, &causes),
+        parameters::Refusal::Panic => status::panicked(),
+    }
+}
+
 fn render(mut template: Template, namespace: &str, manager: &str) -> Result<Value, Response> {
     let name = template.name().to_owned();
-    let invalid = |causes: &[Cause]| {
-        status::invalid(
-            About { name: &name, group: "template.openshift.io", kind: "Template" },
-            causes,
-        )
-    };
-    let parameters_refused = |refusal| match refusal {
-        parameters::Refusal::Invalid(causes) => invalid(&causes),
-        parameters::Refusal::Panic => status::panicked(),
-    };
+    let refused = |refusal| parameters_refused(&name, refusal);
     let metadata = metadata(&template, namespace, manager);
-    parameters::check_names(&template.parameters).map_err(parameters_refused)?;
-    parameters::generate(&mut template.parameters).map_err(parameters_refused)?;
+    parameters::check_names(&template.parameters).map_err(refused)?;
+    parameters::generate(&mut template.parameters).map_err(refused)?;
     let pairs = template
         .parameters
         .iter()
@@ -90,7 +106,7 @@ fn render(mut template: Template, namespace: &str, manager: &str) -> Result<Valu
         }
     }
     if !causes.is_empty() {
-        return Err(invalid(&causes));
+        return Err(invalid(&name, &causes));
     }
     let mut answer = json!({
         "kind": "Template", "apiVersion": decode::API_VERSION, "metadata": metadata,

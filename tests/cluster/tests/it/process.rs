@@ -163,6 +163,10 @@ fn methods_paths_and_media_types() {
     let headers = [("Authorization", authorization.as_str()), ("Accept", "text/html")];
     let answer = Connection::open(&cluster).request("POST", TARGET, &headers, Some(b"{}")).unwrap();
     assert_eq!(answer.status, 406);
+    let headers = [("Authorization", authorization.as_str()), ("Accept", "application/yaml")];
+    let answer = Connection::open(&cluster).request("POST", TARGET, &headers, Some(b"{}")).unwrap();
+    assert_eq!((answer.status, answer.header("content-type")), (201, Some("application/yaml")));
+    assert_eq!(serde_yaml::from_str::<Value>(&answer.text()).unwrap()["kind"], "Template");
 }
 
 #[test]
@@ -202,6 +206,12 @@ fn stored_templates() {
     let list = get(&cluster, target).json();
     assert_eq!(list["kind"], "TemplateList");
     assert!(list["items"][0].get("kind").is_none());
+    for (parameter, status) in
+        [(json!({"name": "A", "value": 5}), 400), (json!({"name": "A-B"}), 422)]
+    {
+        let body = json!({"metadata": {"name": "u"}, "parameters": [parameter]});
+        assert_eq!(post(&cluster, target, &body).status, status);
+    }
     let unnamed = post(&cluster, target, &json!({"metadata": {}}));
     assert_eq!(unnamed.status, 422);
     assert!(
