@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -53,6 +54,8 @@ func newKeys(dir string) (keys, error) {
 
 // start starts the parts in their order and returns when all can be used. ctx limits only the start.
 func (p *controlPlane) start(ctx context.Context) error {
+	// As in OpenShift's API servers: a panic, such as some templates cause, ends the request with a 500.
+	utilruntime.ReallyCrash = false
 	if err := p.logToFile(); err != nil {
 		return err
 	}

@@ -7,7 +7,8 @@
 package template
 
 import (
-	corev1 "k8s.io/api/core/v1"
+	"errors"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -45,10 +46,15 @@ func (l *TemplateList) DeepCopyObject() runtime.Object {
 	return out
 }
 
-// Install adds both forms of the types to a scheme, and the way between them.
+// Install adds both forms of the types to a scheme, and the way between them. The version v1 without a
+// group is there to be refused by its name: it is what templates of old files have.
 func Install(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(internalVersion, &Template{}, &TemplateList{})
-	for _, install := range []func(*runtime.Scheme) error{templatev1.Install, corev1.AddToScheme, addConversions} {
+	for _, install := range []func(*runtime.Scheme) error{
+		templatev1.Install,
+		templatev1.DeprecatedInstallWithoutGroup,
+		addConversions,
+	} {
 		if err := install(scheme); err != nil {
 			return err
 		}
@@ -56,42 +62,49 @@ func Install(scheme *runtime.Scheme) error {
 	return scheme.SetVersionPriority(templatev1.GroupVersion)
 }
 
-// addConversions goes between two forms of the same fields. As in generated conversions, the result
-// shares what the fields point to.
-func addConversions(scheme *runtime.Scheme) error {
-	type convert struct {
-		from, to any
-		with     conversion.ConversionFunc
+// fromV1 keeps of a template's objects what was sent and no more: the decoder has also wrapped each in an
+// object of an unknown kind, which would hide a null from the processing, and that is to fail on it.
+func fromV1(in *templatev1.Template) Template {
+	out := Template(*in)
+	if in.Objects != nil {
+		out.Objects = make([]runtime.RawExtension, len(in.Objects))
 	}
-	for _, c := range []convert{
-		{(*templatev1.Template)(nil), (*Template)(nil), func(from, to any, _ conversion.Scope) error {
-			*to.(*Template) = Template(*from.(*templatev1.Template))
+	for i, object := range in.Objects {
+		if _, unknown := object.Object.(*runtime.Unknown); unknown {
+			object.Object = nil
+		}
+		out.Objects[i] = object
+	}
+	return out
+}
+
+// addConversions goes between the two forms. As in generated conversions, the result shares what the
+// fields point to.
+func addConversions(scheme *runtime.Scheme) error {
+	return errors.Join(
+		scheme.AddConversionFunc((*templatev1.Template)(nil), (*Template)(nil), func(from, to any, _ conversion.Scope) error {
+			*to.(*Template) = fromV1(from.(*templatev1.Template))
 			return nil
-		}},
-		{(*Template)(nil), (*templatev1.Template)(nil), func(from, to any, _ conversion.Scope) error {
+		}),
+		scheme.AddConversionFunc((*Template)(nil), (*templatev1.Template)(nil), func(from, to any, _ conversion.Scope) error {
 			*to.(*templatev1.Template) = templatev1.Template(*from.(*Template))
 			return nil
-		}},
-		{(*templatev1.TemplateList)(nil), (*TemplateList)(nil), func(from, to any, _ conversion.Scope) error {
+		}),
+		scheme.AddConversionFunc((*templatev1.TemplateList)(nil), (*TemplateList)(nil), func(from, to any, _ conversion.Scope) error {
 			in, out := from.(*templatev1.TemplateList), to.(*TemplateList)
 			out.ListMeta, out.Items = in.ListMeta, make([]Template, len(in.Items))
-			for i, item := range in.Items {
-				out.Items[i] = Template(item)
+			for i := range in.Items {
+				out.Items[i] = fromV1(&in.Items[i])
 			}
 			return nil
-		}},
-		{(*TemplateList)(nil), (*templatev1.TemplateList)(nil), func(from, to any, _ conversion.Scope) error {
+		}),
+		scheme.AddConversionFunc((*TemplateList)(nil), (*templatev1.TemplateList)(nil), func(from, to any, _ conversion.Scope) error {
 			in, out := from.(*TemplateList), to.(*templatev1.TemplateList)
 			out.ListMeta, out.Items = in.ListMeta, make([]templatev1.Template, len(in.Items))
 			for i, item := range in.Items {
 				out.Items[i] = templatev1.Template(item)
 			}
 			return nil
-		}},
-	} {
-		if err := scheme.AddConversionFunc(c.from, c.to, c.with); err != nil {
-			return err
-		}
-	}
-	return nil
+		}),
+	)
 }
