@@ -19,10 +19,12 @@ import (
 // kinds served here.
 
 const (
-	templateV1   = "github.com/openshift/api/template/v1."
-	objectMeta   = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
-	listMeta     = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta"
-	rawExtension = "io.k8s.apimachinery.pkg.runtime.RawExtension"
+	templateV1      = "github.com/openshift/api/template/v1."
+	authorizationV1 = "github.com/openshift/api/authorization/v1."
+	objectMeta      = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+	listMeta        = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta"
+	objectReference = "io.k8s.api.core.v1.ObjectReference"
+	rawExtension    = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 )
 
 // openAPIDefinitions are the schemas of this server's kinds, beside Kubernetes' own.
@@ -47,6 +49,15 @@ func openAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPID
 			"from":        of("string"),
 			"required":    of("boolean"),
 		})},
+		authorizationV1 + "RoleBinding": kind(ref, objectMeta, properties{
+			"userNames":  listOf(of("string")),
+			"groupNames": listOf(of("string")),
+			"subjects":   listOf(reference(ref, objectReference)),
+			"roleRef":    reference(ref, objectReference),
+		}, objectReference),
+		authorizationV1 + "RoleBindingList": kind(ref, listMeta, properties{
+			"items": listOf(reference(ref, authorizationV1+"RoleBinding")),
+		}, authorizationV1+"RoleBinding"),
 	})
 	return definitions
 }
@@ -75,6 +86,8 @@ func setOpenAPI(config *genericapiserver.Config, scheme *runtime.Scheme) {
 	v2.GetDefinitionName, v2.GetOperationIDAndTags = definitionName, operation
 	v3 := genericapiserver.DefaultOpenAPIV3Config(openAPIDefinitions, names)
 	v3.GetDefinitionName, v3.GetOperationIDAndTags = definitionName, operation
+	// These were already made, with the names that are replaced above; without them they are made anew.
+	v3.Definitions = nil
 	config.OpenAPIConfig, config.OpenAPIV3Config = v2, v3
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 
+	authorizationv1 "github.com/openshift/api/authorization/v1"
 	templatev1 "github.com/openshift/api/template/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,6 +19,7 @@ import (
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 	"k8s.io/apiserver/pkg/util/compatibility"
 
+	"openshift-templates.test/controlplane/authorization"
 	"openshift-templates.test/controlplane/template"
 )
 
@@ -56,7 +58,7 @@ func (a *aggregatedServer) start(ctx context.Context, servers *authority, failed
 
 func (a *aggregatedServer) build(ctx context.Context, servers *authority) (*genericapiserver.GenericAPIServer, error) {
 	scheme := runtime.NewScheme()
-	if err := template.Install(scheme); err != nil {
+	if err := errors.Join(template.Install(scheme), authorization.Install(scheme)); err != nil {
 		return nil, err
 	}
 	codecs := serializer.NewCodecFactory(scheme)
@@ -80,26 +82,39 @@ func (a *aggregatedServer) build(ctx context.Context, servers *authority) (*gene
 		return nil, err
 	}
 
-	stored, err := template.NewStored(scheme, config.RESTOptionsGetter)
+	templates, err := template.NewStored(scheme, config.RESTOptionsGetter)
 	if err != nil {
 		return nil, err
 	}
-	group := genericapiserver.NewDefaultAPIGroupInfo(templatev1.GroupName, scheme, metav1.ParameterCodec, codecs)
-	group.VersionedResourcesStorageMap[templatev1.GroupVersion.Version] = map[string]rest.Storage{
-		"processedtemplates": template.Processed{},
-		"templates":          stored,
+	roleBindings, err := authorization.NewRoleBindings(scheme, config.RESTOptionsGetter)
+	if err != nil {
+		return nil, err
 	}
-	a.versions = []schema.GroupVersion{templatev1.GroupVersion}
-	return server, server.InstallAPIGroup(&group)
+	for gv, endpoints := range map[schema.GroupVersion]map[string]rest.Storage{
+		templatev1.GroupVersion: {
+			"processedtemplates": template.Processed{},
+			"templates":          templates,
+		},
+		authorizationv1.GroupVersion: {
+			"rolebindings": roleBindings,
+		},
+	} {
+		group := genericapiserver.NewDefaultAPIGroupInfo(gv.Group, scheme, metav1.ParameterCodec, codecs)
+		group.VersionedResourcesStorageMap[gv.Version] = endpoints
+		if err := server.InstallAPIGroup(&group); err != nil {
+			return nil, err
+		}
+		a.versions = append(a.versions, gv)
+	}
+	return server, nil
 }
 
 // options are those of any aggregated API server. Its admission, too: that is where a missing namespace and
 // one that ends are refused.
 func (a *aggregatedServer) options(codecs serializer.CodecFactory, servers *authority) (*genericoptions.RecommendedOptions, error) {
-	o := genericoptions.NewRecommendedOptions("/openshift.io", codecs.LegacyCodec(templatev1.GroupVersion))
+	o := genericoptions.NewRecommendedOptions("/openshift.io", codecs.LegacyCodec(templatev1.GroupVersion, authorizationv1.GroupVersion))
 	o.Etcd.StorageConfig.Transport.ServerList = []string{a.etcdURL}
-	o.Etcd.StorageConfig.EncodeVersioner = runtime.NewMultiGroupVersioner(templatev1.GroupVersion,
-		schema.GroupKind{Group: templatev1.GroupName})
+	o.Etcd.StorageConfig.EncodeVersioner = schema.GroupVersions{templatev1.GroupVersion, authorizationv1.GroupVersion}
 
 	serving, err := servers.server(a.service, a.service+"."+a.namespace+".svc")
 	if err != nil {
