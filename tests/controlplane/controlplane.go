@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
@@ -138,12 +139,19 @@ func (p *controlPlane) createWorld(ctx context.Context, objects dynamic.Interfac
 	if err != nil {
 		return err
 	}
+	// At once, because the first request for a custom kind takes a second.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var waiting sync.WaitGroup
 	for _, condition := range worldConditions(admin, worker) {
-		if err := p.poll(ctx, condition.try); err != nil {
-			return fmt.Errorf("wait for %s: %w", condition.what, err)
-		}
+		waiting.Go(func() {
+			if err := p.poll(ctx, condition.try); err != nil {
+				cancel(fmt.Errorf("wait for %s: %w", condition.what, err))
+			}
+		})
 	}
-	return nil
+	waiting.Wait()
+	return context.Cause(ctx)
 }
 
 func (p *controlPlane) startKubeAPIServer(ctx context.Context, keys keys, etcdURL string, identities ...identity) error {
