@@ -100,11 +100,15 @@ func (k *kubeAPIServer) start(ctx context.Context, failed chan<- error) error {
 	return nil
 }
 
-// writeTokens writes kube-apiserver's static tokens: token,user,uid,"group,group".
+// writeTokens writes kube-apiserver's static tokens: token,user,uid and, if there are any, "group,group".
 func writeTokens(path string, identities []identity) error {
 	var csv strings.Builder
 	for _, id := range identities {
-		fmt.Fprintf(&csv, "%s,%s,%s,%q\n", id.token, id.user, id.user, strings.Join(id.groups, ","))
+		fmt.Fprintf(&csv, "%s,%s,%s", id.token, id.user, id.user)
+		if len(id.groups) > 0 {
+			fmt.Fprintf(&csv, ",%q", strings.Join(id.groups, ","))
+		}
+		csv.WriteByte('\n')
 	}
 	return os.WriteFile(path, []byte(csv.String()), 0o600)
 }
