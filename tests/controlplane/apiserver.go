@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -92,10 +91,7 @@ func (k *kubeAPIServer) start(ctx context.Context, failed chan<- error) error {
 
 	go func() {
 		err := app.Run(ctx, completed)
-		if err == nil {
-			err = errors.New("it stopped")
-		}
-		failed <- fmt.Errorf("kube-apiserver: %w", err)
+		failed <- fmt.Errorf("%w: kube-apiserver: %v", errStopped, err)
 	}()
 	return nil
 }

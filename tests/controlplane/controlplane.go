@@ -25,6 +25,9 @@ import (
 // namespace is the one that every context of the kubeconfig names.
 const namespace = "workers"
 
+// errStopped marks the error of a server that stopped by itself.
+var errStopped = errors.New("a server of the control plane stopped")
+
 // controlPlane is everything that runs, and the folder in which it keeps its files. What runs does so
 // until the process ends.
 type controlPlane struct {
@@ -187,8 +190,8 @@ func (p *controlPlane) startTemplateAPI(ctx context.Context, keys keys, etcdURL 
 		return nil, err
 	}
 	server := &aggregatedServer{
-		service:    "openshift-apiserver",
-		namespace:  "kube-system",
+		service:    "api",
+		namespace:  "openshift-apiserver",
 		etcdURL:    etcdURL,
 		kubeconfig: kubeconfig,
 		clientCA:   keys.clients.CertFile,

@@ -4,7 +4,14 @@
 //
 //	controlplane -- COMMAND [ARGUMENT...]
 //
-// The command finds the cluster by the kubeconfig that OPENSHIFT_TEMPLATES_TEST_KUBECONFIG names.
+// The command finds the cluster by the kubeconfig that OPENSHIFT_TEMPLATES_TEST_KUBECONFIG names. Its
+// contexts are ways in: worker (the current one) and admin by token, worker-cert and admin-cert by
+// certificate, bad-token, and anonymous. The folder world holds what the cluster begins with.
+//
+// It is not a whole cluster. No controller runs: a namespace that was deleted never ends, nothing is
+// collected as garbage, and no Pod starts. Of OpenShift's own APIs there are templates and
+// processedtemplates; role bindings of authorization.openshift.io, which can be created and applied but
+// grant nothing; and Routes and DeploymentConfigs as custom kinds without OpenShift's defaults.
 package main
 
 import (
@@ -67,6 +74,9 @@ func run(command []string) (code int, err error) {
 	}()
 	select {
 	case sig := <-signals:
+		stop()
+		// Until it gives up, it may write into the folder that is about to be removed.
+		<-started
 		return 128 + int(sig.(syscall.Signal)), nil
 	case err := <-started:
 		if err != nil {
@@ -78,5 +88,9 @@ func run(command []string) (code int, err error) {
 		version.Get().GitVersion, plane.url, time.Since(begin).Seconds())
 
 	env := []string{kubeconfigVariable + "=" + plane.kubeconfig}
-	return runCommand(command, env, signals, plane.failed)
+	code, err = runCommand(command, env, signals, plane.failed)
+	if errors.Is(err, errStopped) {
+		plane.showLogs(os.Stderr)
+	}
+	return code, err
 }

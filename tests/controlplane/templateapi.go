@@ -48,10 +48,7 @@ func (a *aggregatedServer) start(ctx context.Context, servers *authority, failed
 	}
 	go func() {
 		err := server.PrepareRun().RunWithContext(ctx)
-		if err == nil {
-			err = errors.New("it stopped")
-		}
-		failed <- fmt.Errorf("the template API: %w", err)
+		failed <- fmt.Errorf("%w: the template API: %v", errStopped, err)
 	}()
 	return nil
 }
