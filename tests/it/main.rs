@@ -7,6 +7,7 @@
     reason = "all of this is a test, its helpers too, and fails by panicking"
 )]
 
+mod anywhere;
 mod create;
 mod delete;
 mod documents;
@@ -19,6 +20,7 @@ mod plans;
 mod process;
 mod secrecy;
 mod sessions;
+mod site;
 mod support;
 mod templates;
 mod verdicts;
