@@ -1,21 +1,33 @@
-//! A job's whole life, on an API server that this program starts itself: run it with
-//! `cargo run --example lifecycle`.
+//! A job's whole life: run it with `cargo run --example lifecycle`.
+//!
+//! It starts an embedded API server for that, or takes the cluster of the kubeconfig that
+//! `OPENSHIFT_TEMPLATES_TEST_KUBECONFIG` names, which has to have the Template `worker-template` in
+//! `infra`.
 
-use openshift_templates::{Client, Config, Kubeconfig, Namespace, ResourceRef, Template};
+use std::path::PathBuf;
+
+use openshift_templates::{Client, Config, Kubeconfig, Namespace, ResourceRef, State, Template};
 use openshift_templates_testing::Cluster;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let cluster = Cluster::start();
-    println!("an embedded API server listens on {}", cluster.url());
+    let given = std::env::var_os("OPENSHIFT_TEMPLATES_TEST_KUBECONFIG").map(PathBuf::from);
+    let embedded = given.is_none().then(Cluster::start);
+    let kubeconfig = match (given, &embedded) {
+        (Some(path), _) => path,
+        (None, Some(cluster)) => cluster.kubeconfig().to_owned(),
+        (None, None) => return Err("there is no cluster".into()),
+    };
+    let workers = connect(&kubeconfig)?;
+    let place = if embedded.is_some() { "an embedded API server" } else { "the cluster given" };
+    println!("on {place}: {:?}, namespace {}", workers.client(), workers.name());
 
     let job = Template::new("worker-template")
         .in_namespace("infra")
-        .parameter("VM_NAME", "worker-001")
+        .parameter("VM_NAME", format!("lifecycle-{}", std::process::id()))
         .parameter("IMAGE_TAG", "1.2.3")
         .parameter("CORES", 4)
         .parameter("DEBUG", true);
 
-    let workers = connect(&cluster)?;
     let references = workers.create(&job)?;
     print("created, in order", &references);
 
@@ -25,10 +37,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     // What another process would do that knows the same inputs and nothing else.
-    let fresh = connect(&cluster)?;
+    let fresh = connect(&kubeconfig)?;
     print("deleted by a fresh client from the same inputs", &fresh.delete(&job)?);
     print("deleted again, which does nothing", &fresh.delete(&job)?);
-    assert_eq!(remaining(&cluster), 0, "nothing of the job is left");
+    nothing_is_left(&fresh, &job)?;
 
     let replaced = workers.create(&job)?;
     print("created anew", &replaced);
@@ -37,12 +49,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Err(error) => println!("the old references do not reach the new objects: {error}"),
     }
     print("deleted by reference, each uid a precondition", &workers.delete(&replaced)?);
-    assert_eq!(remaining(&cluster), 0, "nothing of the job is left");
+    nothing_is_left(&workers, &job)?;
+    println!("nothing is left");
     Ok(())
 }
 
-fn connect(cluster: &Cluster) -> openshift_templates::Result<Namespace> {
-    let config = Config::from_kubeconfig(Kubeconfig::file(cluster.kubeconfig()))?;
+fn connect(kubeconfig: &PathBuf) -> openshift_templates::Result<Namespace> {
+    let config = Config::from_kubeconfig(Kubeconfig::file(kubeconfig))?;
     Client::connect(config)?.namespace("workers")
 }
 
@@ -53,10 +66,11 @@ fn print(what: &str, references: &[ResourceRef]) {
     }
 }
 
-fn remaining(cluster: &Cluster) -> usize {
-    let name = |object: &serde_json::Value| {
-        object.pointer("/metadata/name").and_then(|name| name.as_str().map(str::to_owned))
-    };
-    let objects = cluster.objects("workers");
-    objects.iter().filter_map(name).filter(|name| name.starts_with("worker-001")).count()
+fn nothing_is_left(workers: &Namespace, job: &Template) -> Result<(), Box<dyn std::error::Error>> {
+    for object in workers.status(job)? {
+        if *object.state() != State::Absent {
+            return Err(format!("{} is {}", object.reference(), object.state()).into());
+        }
+    }
+    Ok(())
 }

@@ -42,7 +42,8 @@ fn where_this_runs_is_told() {
     let site = Site::new();
     let place = if site.is_embedded() { "the embedded API server" } else { "a real cluster" };
     // Past the test harness, so that a log always says it.
-    let line = format!("the tests of `anywhere` run on {place}, version {}\n", site.version());
+    let tests = include_str!("anywhere.rs").lines().filter(|line| *line == "#[test]").count();
+    let line = format!("{tests} tests of `anywhere` run on {place}, version {}\n", site.version());
     std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes()).unwrap();
 }
 
