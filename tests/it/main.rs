@@ -8,6 +8,7 @@
 )]
 
 mod anywhere;
+mod counts;
 mod create;
 mod delete;
 mod documents;
