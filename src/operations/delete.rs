@@ -4,7 +4,7 @@ use crate::error::{Failure, Operation, OperationError, OwnershipError};
 use crate::observer::Event;
 use crate::request::{MediaType, Verb};
 use crate::target::Target;
-use crate::{DeleteOptions, Error, Namespace, ResourceRef, Result, Selection};
+use crate::{DeleteOptions, Error, Manifest, Namespace, ResourceRef, Result, Selection};
 
 pub(crate) fn delete(
     namespace: &Namespace,
@@ -76,31 +76,38 @@ fn delete_own(
     given: &Preconditions,
     manager: &str,
 ) -> Result<()> {
-    let mut judged_uid = None;
+    let mut refused: Option<(Option<String>, Error)> = None;
     for _ in 0..ATTEMPTS {
         let Some(live) = super::read(namespace, target)? else { return Ok(()) };
-        match live.managers() {
-            None => return Err(OwnershipError::Unprovable.into()),
-            Some(managers) if managers.is_empty() => return Err(OwnershipError::Unprovable.into()),
-            Some(managers) if !managers.contains(&manager) => {
-                let managers = managers.into_iter().map(str::to_owned).collect();
-                return Err(OwnershipError::Foreign { managers }.into());
-            }
-            Some(_) => {}
+        let uid = live.uid().map(str::to_owned);
+        match refused {
+            // It was not the state that moved: another object has the name now.
+            Some((judged, conflict)) if judged != uid => return Err(conflict),
+            _ => check_owner(&live, manager)?,
         }
-        let mut preconditions = given.clone().or_uid(live.uid());
+        let mut preconditions = given.clone().or_uid(uid.as_deref());
         if preconditions.resource_version.is_none() {
             preconditions.resource_version = live.resource_version().map(str::to_owned);
         }
-        let moved =
-            judged_uid.get_or_insert(live.uid().map(str::to_owned)).as_deref() != live.uid();
+        // A state or an object that the caller has named is not looked for a second time.
+        let is_judged = given.resource_version.is_none() && preconditions.uid == uid;
         match send(namespace, target, options, &preconditions) {
-            // Another object has the name now, or the caller said which state it has to be in.
-            Err(error) if error.is_conflict() && !moved && given.resource_version.is_none() => {}
+            Err(conflict) if conflict.is_conflict() && is_judged => refused = Some((uid, conflict)),
             result => return result,
         }
     }
     Err(OwnershipError::KeepsChanging.into())
+}
+
+fn check_owner(live: &Manifest, manager: &str) -> Result<(), OwnershipError> {
+    match live.managers() {
+        Some(managers) if managers.contains(&manager) => Ok(()),
+        Some(managers) if !managers.is_empty() => {
+            let managers = managers.into_iter().map(str::to_owned).collect();
+            Err(OwnershipError::Foreign { managers })
+        }
+        _ => Err(OwnershipError::Unprovable),
+    }
 }
 
 fn send(

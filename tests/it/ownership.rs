@@ -108,6 +108,34 @@ fn an_object_that_moved_is_judged_again_three_times_at_most() {
 }
 
 #[test]
+fn a_new_object_of_the_name_is_not_deleted_in_place_of_the_judged_one() {
+    let world = World::start();
+    let workers = world.workers("worker");
+    let old = workers.create(&job("worker-001")).unwrap();
+    workers.delete(&old).unwrap();
+    workers.create(&job("worker-001")).unwrap();
+    world.cluster.clear_journal();
+    // By references: the uid that was saved is another one.
+    let error = workers.delete_with(&old, &only_own()).unwrap_err();
+    assert!(error.is_conflict(), "{error:?}");
+    assert_eq!(world.mutations(), 3, "each is tried once");
+    assert_eq!(world.names().len(), 3);
+
+    // By the Template: it is replaced between the look and the deletion.
+    let status = json!({"kind": "Status", "reason": "Conflict", "code": 409}).to_string();
+    let conflict = Fault::on("DELETE", "/virtualmachines/").answer(409, "application/json", status);
+    world.cluster.fault(conflict);
+    let live = workers.get(&job("worker-001")).unwrap();
+    let mut replaced = serde_json::to_value(&live[2]).unwrap();
+    replaced["metadata"]["uid"] = json!("another");
+    let second_look = Fault::on("GET", "/virtualmachines/").skip(1);
+    world.cluster.fault(second_look.answer(200, "application/json", replaced.to_string()));
+    let error = workers.delete_with(&job("worker-001"), &only_own()).unwrap_err();
+    assert!(error.is_conflict(), "{error:?}");
+    assert_eq!(world.names(), ["VirtualMachine/worker-001"]);
+}
+
+#[test]
 fn objects_that_changed_since_they_were_read_can_be_spared() {
     let world = World::start();
     let workers = world.workers("worker");
