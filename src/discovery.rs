@@ -100,11 +100,23 @@ fn suitable(
     if candidates.iter().all(|resource| !resource.namespaced) {
         return Err(Unsuitable::Problem(ManifestProblem::ClusterScoped));
     }
-    let mut able = candidates.into_iter().filter(|r| r.namespaced && r.can(verb));
-    match (able.next(), able.next()) {
-        (Some(resource), None) => Ok(resource),
-        (None, _) => Err(Unsuitable::Problem(ManifestProblem::Unsupported { verb: verb.name() })),
-        (Some(_), Some(_)) => {
+    // Whatever is created has to be found again, and is looked at by some operations: so a target
+    // can always be read, which processedtemplates cannot.
+    let mut lacking = verb;
+    let mut able = Vec::new();
+    for resource in candidates.into_iter().filter(|r| r.namespaced && r.can(verb)) {
+        if resource.can(Verb::Get) {
+            able.push(resource);
+        } else {
+            lacking = Verb::Get;
+        }
+    }
+    match (able.pop(), able.is_empty()) {
+        (Some(resource), true) => Ok(resource),
+        (None, _) => {
+            Err(Unsuitable::Problem(ManifestProblem::Unsupported { verb: lacking.name() }))
+        }
+        (Some(_), false) => {
             let (api_version, kind) = (api_version.to_owned(), kind.to_owned());
             Err(Unsuitable::Error(DiscoveryError::Ambiguous { api_version, kind }.into()))
         }
@@ -188,26 +200,31 @@ mod tests {
 
     #[test]
     fn the_resource_that_can_do_it_is_chosen() {
-        let both =
-            json!([resource("processed", true, &["create"]), resource("things", true, &["patch"])]);
+        let both = json!([
+            resource("processed", true, &["create"]),
+            resource("things", true, &["get", "patch"])
+        ]);
         assert_eq!(choose(&both).as_deref(), Ok("things"));
         let subresource = json!([
-            resource("things/scale", true, &["patch"]),
-            resource("things", true, &["patch"])
+            resource("things/scale", true, &["get", "patch"]),
+            resource("things", true, &["get", "patch"])
         ]);
         assert_eq!(choose(&subresource).as_deref(), Ok("things"));
         let unable = json!([resource("things", true, &["create"])]);
         assert_eq!(choose(&unable).unwrap_err(), "the kind does not support patch");
-        let cluster = json!([resource("things", false, &["patch"])]);
+        let unreadable = json!([resource("things", true, &["patch"])]);
+        assert_eq!(choose(&unreadable).unwrap_err(), "the kind does not support get");
+        let cluster = json!([resource("things", false, &["get", "patch"])]);
         assert_eq!(choose(&cluster).unwrap_err(), "the kind is cluster-scoped");
-        let twice = json!([resource("a", true, &["patch"]), resource("b", true, &["patch"])]);
+        let twice =
+            json!([resource("a", true, &["get", "patch"]), resource("b", true, &["get", "patch"])]);
         assert!(choose(&twice).unwrap_err().contains("several"));
     }
 
     #[test]
     fn a_document_that_could_lead_astray_is_refused() {
         for name in ["../secrets", "..", ".", "", "a%2fb", "a?b", "a b", "A"] {
-            let document = list(&json!([resource(name, true, &["patch"])]));
+            let document = list(&json!([resource(name, true, &["get", "patch"])]));
             let slash = name.contains('/');
             assert_eq!(kinds(&document).map(|k| k.len()), slash.then_some(0), "{name}");
         }

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::error::{ManifestError, ManifestProblem};
+use crate::error::{ManifestError, ManifestProblem, one_line};
 use crate::{ResourceRef, Result};
 
 /// One object, rendered or live, exactly as the server sent it: explicit nulls, unknown fields and
@@ -169,7 +169,7 @@ impl From<Map<String, Value>> for Manifest {
 
 impl fmt::Debug for Manifest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Manifest({})", identity(&self.0))
+        write!(f, "Manifest({})", one_line(&identity(&self.0)))
     }
 }
 

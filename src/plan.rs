@@ -45,7 +45,8 @@ impl Plan {
     /// The objects' identities, with the namespace and without uids: only a live object has one.
     #[must_use]
     pub fn references(&self) -> Vec<ResourceRef> {
-        self.objects.iter().filter_map(Manifest::reference).collect()
+        let bare = |object: &Manifest| object.reference().map(ResourceRef::without_uid);
+        self.objects.iter().filter_map(bare).collect()
     }
 }
 
@@ -59,7 +60,7 @@ impl fmt::Debug for Plan {
 }
 
 /// What applying did to one object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Applied {
     pub(crate) reference: ResourceRef,
     pub(crate) change: Change,
@@ -83,6 +84,17 @@ impl Applied {
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+}
+
+/// The server's warnings are had only by asking: they can quote values.
+impl fmt::Debug for Applied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Applied")
+            .field("reference", &self.reference)
+            .field("change", &self.change)
+            .field("warnings", &self.warnings.len())
+            .finish()
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::error::one_line;
 use crate::names::push_percent_encoded;
 
 /// The verb of the Kubernetes API; the HTTP method follows from it.
@@ -123,13 +124,9 @@ pub(crate) struct Request {
 impl Request {
     /// The discovery document of a group version. `None` for what cannot be one.
     pub(crate) fn discovery(api_version: &str) -> Option<Self> {
+        let of = format!("the resources of {}", one_line(api_version));
         Some(Self {
-            subject: Subject::new(
-                Verb::Get,
-                &format!("the resources of {api_version}"),
-                None,
-                None,
-            ),
+            subject: Subject::new(Verb::Get, &of, None, None),
             verb: Verb::Get,
             target: group_version_path(api_version)?,
             body: None,

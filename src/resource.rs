@@ -93,6 +93,11 @@ impl ResourceRef {
         self.uid.as_deref()
     }
 
+    pub(crate) fn without_uid(mut self) -> Self {
+        self.uid = None;
+        self
+    }
+
     /// The group, without the version: empty for the core group.
     pub(crate) fn group(&self) -> &str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)

@@ -162,8 +162,13 @@ pub(crate) fn check_replayable(objects: &[Rendered]) -> Result<()> {
                 return Err(object.refuse(ManifestProblem::Unsubstituted { field }));
             }
         }
-        // Two versions of one group are two views of one object.
-        let identity = (reference.group(), reference.kind(), reference.name());
+        // Two versions of one group are two views of one object, and so are the roles of
+        // OpenShift's own group and of Kubernetes'.
+        let group = match (reference.group(), reference.kind()) {
+            ("authorization.openshift.io", "Role" | "RoleBinding") => "rbac.authorization.k8s.io",
+            (group, _) => group,
+        };
+        let identity = (group, reference.kind(), reference.name());
         if let Some(first) = seen.insert(identity, object.index) {
             return Err(object.refuse(ManifestProblem::Duplicate { first }));
         }

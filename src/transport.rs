@@ -32,8 +32,9 @@ pub(crate) struct Transport {
 /// Decoded bytes of an answer. An object is at most 3 MiB at the API server, a rendered Template
 /// can be some of them.
 const ANSWER_LIMIT: u64 = 64 * 1024 * 1024;
-/// Ours and the server's header share ureq's buffer: below this a long header is a riddle.
-const BUFFER: usize = 64 * 1024;
+/// A header has to fit into the buffer with room to spare, or its length is never complained of:
+/// ureq takes at most 64 KiB of headers.
+const BUFFER: usize = 128 * 1024;
 /// An idle connection this old is not used again. Load balancers close idle ones after a minute or
 /// more.
 const IDLE_FOR_READS: Duration = Duration::from_secs(15);
@@ -87,7 +88,10 @@ impl Transport {
         let idle_age = if request.verb.mutates() { IDLE_FOR_MUTATIONS } else { IDLE_FOR_READS };
         let first = self.exchange(request, timeouts, idle_age)?;
         let died = match &first {
-            Ok(answer) => answer.body.as_ref().err().is_some_and(died),
+            // An answer that is none of success stands, though its text did not arrive.
+            Ok(answer) => {
+                (200..300).contains(&answer.status) && answer.body.as_ref().err().is_some_and(died)
+            }
             Err(error) => died(error),
         };
         let answer = if died && !request.verb.mutates() {

@@ -69,7 +69,7 @@ impl Wait {
     }
 
     /// How long to wait between two looks, give or take a quarter, so that many waiters do not
-    /// look all at once. Defaults to two seconds.
+    /// look all at once. Defaults to two seconds; at least a millisecond, at most an hour.
     #[must_use]
     pub fn interval(mut self, interval: Duration) -> Self {
         self.interval = interval;

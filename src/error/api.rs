@@ -3,7 +3,6 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::one_line;
 use crate::request::Subject;
@@ -25,6 +24,8 @@ pub struct ApiError {
 #[derive(Clone, Default, Deserialize)]
 struct Status {
     #[serde(default)]
+    kind: Option<String>,
+    #[serde(default)]
     message: Option<String>,
     #[serde(default)]
     reason: Option<String>,
@@ -43,8 +44,9 @@ struct Details {
     kind: Option<String>,
     #[serde(default)]
     causes: Option<Vec<StatusCause>>,
+    /// Lenient: an odd number here must not cost the whole Status.
     #[serde(default)]
-    retry_after_seconds: Option<u32>,
+    retry_after_seconds: Option<f64>,
 }
 
 /// One entry of a Status' `details.causes`: which field, and what is wrong with it.
@@ -97,10 +99,9 @@ impl ApiError {
         body: &[u8],
         retry_after_header: Option<Duration>,
     ) -> Self {
-        let status = serde_json::from_slice::<Value>(body)
+        let status = serde_json::from_slice::<Status>(body)
             .ok()
-            .filter(|value| value.get("kind").and_then(Value::as_str) == Some("Status"))
-            .and_then(|value| Status::deserialize(value).ok());
+            .filter(|status| status.kind.as_deref() == Some("Status"));
         let text = match &status {
             Some(status) => status.message.clone().unwrap_or_default(),
             None => String::from_utf8_lossy(body.get(..TEXT_LIMIT).unwrap_or(body)).into_owned(),
@@ -108,8 +109,8 @@ impl ApiError {
         let asked = status
             .as_ref()
             .and_then(|s| s.details.as_ref()?.retry_after_seconds)
-            .filter(|seconds| *seconds > 0)
-            .map(|seconds| Duration::from_secs(seconds.into()));
+            .filter(|seconds| *seconds > 0.0)
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         Self { subject, code, status, text, retry_after: asked.or(retry_after_header) }
     }
 

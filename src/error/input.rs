@@ -70,6 +70,11 @@ pub enum InvalidInput {
         /// Which one: `connect` or `read`.
         argument: &'static str,
     },
+    /// An object that was read earlier says no `metadata.resourceVersion` to compare with.
+    NoResourceVersion {
+        /// `Kind/name`.
+        resource: String,
+    },
     /// A plan was made for another namespace.
     PlanNamespace {
         /// The plan's namespace.
@@ -168,6 +173,12 @@ impl fmt::Display for InvalidInput {
             ),
             Self::Timeout { argument } => {
                 write!(f, "the {argument} timeout must be more than zero and less than a year")
+            }
+            Self::NoResourceVersion { resource } => {
+                write!(
+                    f,
+                    "{resource} has no metadata.resourceVersion, so it was not read from a cluster"
+                )
             }
             Self::PlanNamespace { found, expected } => write!(
                 f,

@@ -1,7 +1,7 @@
 use std::error::Error as StdError;
 use std::fmt;
 
-use super::{Error, Phase};
+use super::{Error, OwnershipError, Phase};
 use crate::ResourceRef;
 
 /// A create or delete that failed after it may have changed something.
@@ -67,6 +67,8 @@ impl Outcome {
             Error::Api(answer) if (300..500).contains(&answer.code()) => Self::Rejected,
             Error::Api(answer) if answer.is_schema_refusal() => Self::Rejected,
             Error::Transport(error) if error.phase() != Phase::Connect => Self::Unknown,
+            // Each attempt was answered by a conflict.
+            Error::Ownership(OwnershipError::KeepsChanging) => Self::Rejected,
             Error::Api(_) | Error::Operation(_) => Self::Unknown,
             // A credential that could not be had, and whatever else is found before sending.
             _ => Self::NotSent,

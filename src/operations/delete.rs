@@ -40,7 +40,7 @@ fn delete_one(namespace: &Namespace, target: &Target, options: &DeleteOptions) -
         Preconditions { uid: reference.uid().map(str::to_owned), resource_version: None };
     if let Some((uid, version)) = options.read_as(reference) {
         preconditions = preconditions.or_uid(uid);
-        preconditions.resource_version = Some(version.to_owned());
+        preconditions.resource_version = version.map(str::to_owned);
     }
     match &options.only_managed_by {
         None => send(namespace, target, options, &preconditions),
@@ -100,6 +100,10 @@ fn delete_own(
 }
 
 fn check_owner(live: &Manifest, manager: &str) -> Result<(), OwnershipError> {
+    // What has no uid and no version cannot be told from its successor.
+    if live.uid().is_none() || live.resource_version().is_none() {
+        return Err(OwnershipError::Unprovable);
+    }
     match live.managers() {
         Some(managers) if managers.contains(&manager) => Ok(()),
         Some(managers) if !managers.is_empty() => {

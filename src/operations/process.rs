@@ -55,10 +55,12 @@ pub(crate) fn process(namespace: &Namespace, template: &Template) -> Result<Proc
     let field = |field| {
         Error::from(TransportError::answer(post.subject.clone(), AnswerProblem::Field { field }))
     };
+    // Anything that says 200 in between must not pass for a rendering of nothing.
+    check_is(&post, &[("kind", "Template", answer.get("kind"))])?;
     let manifests = match answer.remove("objects") {
-        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Null) => Vec::new(),
         Some(Value::Array(objects)) => manifests(objects)?,
-        Some(_) => return Err(field("objects")),
+        _ => return Err(field("objects")),
     };
     let message = match answer.remove("message") {
         None | Some(Value::Null) => None,
@@ -82,7 +84,10 @@ pub(crate) fn read(namespace: &Namespace, template: &Template) -> Result<Map<Str
             answer.is_absence_of(group(), name) || answer.is_absence_of_namespace()
         })
     })?;
-    check_stored(&get, name, &stored)?;
+    // A server that answers with something else must not get it rendered.
+    let stored_name = stored.get("metadata").and_then(|metadata| metadata.get("name"));
+    let kind = ("kind", "Template", stored.get("kind"));
+    check_is(&get, &[kind, ("metadata.name", name, stored_name)])?;
     Ok(stored)
 }
 
@@ -100,12 +105,9 @@ fn manifests(objects: Vec<Value>) -> Result<Vec<Manifest>> {
         .collect()
 }
 
-/// A server that answers with something else than the Template must not get it rendered.
-fn check_stored(request: &Request, expected_name: &str, stored: &Map<String, Value>) -> Result<()> {
-    let name = stored.get("metadata").and_then(|metadata| metadata.get("name"));
-    for (field, expected, found) in
-        [("kind", "Template", stored.get("kind")), ("metadata.name", expected_name, name)]
-    {
+/// Whether the fields of an answer are what they have to be.
+fn check_is(request: &Request, fields: &[(&'static str, &str, Option<&Value>)]) -> Result<()> {
+    for (field, expected, found) in fields {
         if found.and_then(Value::as_str) != Some(expected) {
             let problem = AnswerProblem::OtherObject { field };
             return Err(TransportError::answer(request.subject.clone(), problem).into());

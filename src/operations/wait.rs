@@ -23,6 +23,10 @@ pub(crate) fn wait(namespace: &Namespace, selection: Selection<'_>, wait: &Wait)
         let mut pause = jittered(wait.interval);
         let mut left = Vec::new();
         for (target, seen) in pending {
+            if end.is_some_and(|end| Instant::now() >= end) {
+                left.push((target, seen));
+                continue;
+            }
             match super::read(namespace, &target) {
                 Ok(live) => {
                     let meant = live.filter(|live| is_meant(&target, live));
@@ -90,5 +94,6 @@ fn passes(error: &Error) -> bool {
 /// Between three and five quarters of the interval.
 fn jittered(interval: Duration) -> Duration {
     let random = RandomState::new().hash_one(0) % 1000;
+    let interval = interval.clamp(Duration::from_millis(1), Duration::from_secs(3600));
     interval.mul_f64(0.75 + 0.5 * f64::from(u32::try_from(random).unwrap_or(500)) / 1000.0)
 }

@@ -40,7 +40,7 @@ pub struct DeleteOptions {
     pub(crate) dry_run: bool,
     pub(crate) grace_period: Option<Duration>,
     pub(crate) only_managed_by: Option<String>,
-    unchanged_since: Vec<(ResourceRef, String)>,
+    unchanged_since: Vec<(ResourceRef, Option<String>)>,
 }
 
 impl DeleteOptions {
@@ -108,21 +108,32 @@ impl DeleteOptions {
     pub fn unchanged_since(mut self, live: &[Manifest]) -> Self {
         self.unchanged_since = live
             .iter()
-            .filter_map(|object| Some((object.reference()?, object.resource_version()?.to_owned())))
+            .filter_map(|object| {
+                let version = object.resource_version().map(str::to_owned);
+                Some((object.reference()?, version))
+            })
             .collect();
         self
     }
 
-    /// The uid and resourceVersion that the object was read with.
-    pub(crate) fn read_as(&self, target: &ResourceRef) -> Option<(Option<&str>, &str)> {
-        let same = |(read, _): &&(ResourceRef, String)| {
-            (read.api_version(), read.kind(), read.name())
-                == (target.api_version(), target.kind(), target.name())
+    /// The uid and resourceVersion that the object was read with. The version of its group does not
+    /// matter: it is the same object.
+    pub(crate) fn read_as(&self, target: &ResourceRef) -> Option<(Option<&str>, Option<&str>)> {
+        let same = |(read, _): &&(ResourceRef, Option<String>)| {
+            (read.group(), read.kind(), read.name())
+                == (target.group(), target.kind(), target.name())
         };
-        self.unchanged_since.iter().find(same).map(|(read, version)| (read.uid(), version.as_str()))
+        let found = self.unchanged_since.iter().find(same);
+        found.map(|(read, version)| (read.uid(), version.as_deref()))
     }
 
     pub(crate) fn check(&self) -> Result<()> {
+        let no_version = |(_, version): &&(ResourceRef, Option<String>)| {
+            version.as_deref().unwrap_or_default().is_empty()
+        };
+        if let Some((read, _)) = self.unchanged_since.iter().find(no_version) {
+            return Err(InvalidInput::NoResourceVersion { resource: read.to_string() }.into());
+        }
         match &self.only_managed_by {
             Some(manager) if manager.trim().is_empty() => {
                 Err(InvalidInput::FieldManager { shape: Shape::of(manager, |_| true) }.into())

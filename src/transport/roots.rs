@@ -28,8 +28,10 @@ pub(super) fn system_roots() -> Vec<CertificateDer<'static>> {
     if files.is_empty() {
         files.extend(BUNDLES.iter().map(PathBuf::from).find(|path| path.exists()));
     }
+    // A pipe among them would be read for ever.
     files
         .iter()
+        .filter(|path| path.is_file())
         .filter_map(|path| std::fs::read(path).ok())
         .flat_map(|text| certificates(&text))
         .collect()

@@ -82,7 +82,7 @@ impl TlsTransport {
         if self.write_error.is_some() {
             return Ok(());
         }
-        match self.stream.write_all(bytes) {
+        match write_all(&mut self.stream, bytes) {
             Err(error)
                 if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) =>
             {
@@ -99,20 +99,34 @@ impl TlsTransport {
     }
 
     /// Reads without writing first, as `StreamOwned` would do, and fail at.
-    fn read_only(&mut self) -> Option<usize> {
+    fn read_only(&mut self) -> io::Result<usize> {
         loop {
-            let buffer = self.buffers.input_append_buf();
-            match self.stream.conn.reader().read(buffer) {
-                Ok(n) if n > 0 => return Some(n),
+            match self.stream.conn.reader().read(self.buffers.input_append_buf()) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                _ => return None,
+                result => return result,
             }
-            match self.stream.conn.read_tls(&mut self.stream.sock) {
-                Ok(n) if n > 0 => self.stream.conn.process_new_packets().ok()?,
-                _ => return None,
-            };
+            if self.stream.conn.read_tls(&mut self.stream.sock)? == 0 {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+            self.stream.conn.process_new_packets().map_err(io::Error::other)?;
         }
     }
+}
+
+/// `StreamOwned`'s own writing leaves the failure of the last piece to be found by the next call,
+/// which would be a read: an early answer would be lost, and a timeout waited for twice.
+fn write_all(
+    stream: &mut StreamOwned<ClientConnection, TransportAdapter>,
+    mut bytes: &[u8],
+) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let accepted = stream.conn.writer().write(bytes)?;
+        bytes = bytes.get(accepted..).unwrap_or_default();
+        while stream.conn.wants_write() {
+            stream.conn.write_tls(&mut stream.sock)?;
+        }
+    }
+    Ok(())
 }
 
 impl Transport for TlsTransport {
@@ -122,7 +136,9 @@ impl Transport for TlsTransport {
 
     fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), Error> {
         self.stream.get_mut().set_timeout(timeout);
-        let output = self.buffers.output().get(..amount).unwrap_or_default().to_vec();
+        let Some(output) = self.buffers.output().get(..amount).map(<[u8]>::to_vec) else {
+            return Err(Error::Tls("more output than the buffer holds"));
+        };
         if self.pending.len() + output.len() <= COALESCE {
             self.pending.extend(output);
             return Ok(());
@@ -134,17 +150,17 @@ impl Transport for TlsTransport {
     fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, Error> {
         self.stream.get_mut().set_timeout(timeout);
         self.flush_pending()?;
-        let n = if self.write_error.is_some() {
-            match (self.read_only(), self.write_error.take()) {
-                (Some(n), error) => {
-                    self.write_error = error;
-                    n
-                }
-                (None, Some(error)) => return Err(error.into()),
-                (None, None) => 0,
+        let n = match &self.write_error {
+            None => self.stream.read(self.buffers.input_append_buf())?,
+            // Without an answer to be had, the failure to send is what happened. A TLS alert says
+            // more than that.
+            Some(write_error) => {
+                let write_error = write_error.kind();
+                self.read_only().map_err(|error| match error.kind() {
+                    ErrorKind::Other => error,
+                    _ => write_error.into(),
+                })?
             }
-        } else {
-            self.stream.read(self.buffers.input_append_buf())?
         };
         self.buffers.input_appended(n);
         Ok(n > 0)

@@ -207,7 +207,7 @@ fn a_kind_that_was_missing_is_asked_for_again() {
     assert!(matches!(workers.create(&job("a")).unwrap_err(), Error::Discovery(_)));
     let document = json!({
         "kind": "APIResourceList", "groupVersion": "late.example.com/v1",
-        "resources": [{"name": "lates", "kind": "Late", "namespaced": true, "verbs": ["patch"]}],
+        "resources": [{"name": "lates", "kind": "Late", "namespaced": true, "verbs": ["get", "patch"]}],
     });
     world.cluster.fault(Fault::on("GET", "/apis/late.example.com/v1").answer(
         200,

@@ -154,6 +154,16 @@ fn a_status_stands_though_its_text_does_not_arrive() {
 }
 
 #[test]
+fn an_object_that_is_too_large_is_refused() {
+    let world = World::start();
+    world.render(&json!([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"},
+        "data": {"a": "x".repeat(4 * 1024 * 1024)}}]));
+    let failure = failure(world.workers("worker").create(&job("worker-001")).unwrap_err());
+    assert_eq!(failure.error().as_api().map(openshift_templates::ApiError::code), Some(413));
+    assert_eq!(failure.outcome(), Outcome::Rejected);
+}
+
+#[test]
 fn an_unreadable_delete_is_unknown_and_the_rest_goes_on() {
     let world = World::start();
     let workers = world.workers("worker");

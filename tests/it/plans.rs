@@ -74,6 +74,23 @@ fn what_must_be_new_is_a_conflict_when_it_exists() {
 }
 
 #[test]
+fn a_template_that_is_rendered_can_be_required_to_be_new() {
+    let world = World::start();
+    world.render(&json!([{
+        "apiVersion": "template.openshift.io/v1", "kind": "Template", "metadata": {"name": "inner"}, "objects": []
+    }]));
+    let options = CreateOptions::new().require_new(true);
+    world.workers("admin").create_with(&job("worker-001"), &options).unwrap();
+    assert!(
+        world
+            .lines()
+            .last()
+            .unwrap()
+            .ends_with("/namespaces/workers/templates?fieldManager=mini-scheduler")
+    );
+}
+
+#[test]
 fn a_plan_is_applied_exactly_though_the_template_changed() {
     let world = World::start();
     let workers = world.workers("worker");

@@ -78,7 +78,7 @@ fn what_is_rendered_is_not_changed() {
     let world = World::start();
     let objects = json!([
         {"kind": "List", "items": [{"kind": "X"}], "a": null},
-        {"big": 9_223_372_036_854_775_807_i64, "bigger": u64::MAX, "float": 1.5, "nested": [null]},
+        {"big": 9_223_372_036_854_775_807_i64, "bigger": u64::MAX, "float": 31.245_270_191_439_438, "nested": [null]},
     ]);
     world.render(&objects);
     let processed = world.workers("worker").process(&job("worker-001")).unwrap();
@@ -94,9 +94,16 @@ fn no_objects_are_an_empty_list() {
         world.render(&objects);
         assert!(workers.create(&job("worker-001")).unwrap().is_empty());
     }
-    let body = r#"{"kind":"Template","metadata":{"name":"worker-template"}}"#;
-    world.cluster.fault(Fault::on("POST", PROCESS).answer(201, "application/json", body));
-    assert!(workers.process(&job("worker-001")).unwrap().manifests().is_empty());
+    // Something in between that says 200 has not rendered anything.
+    for body in [
+        r#"{"kind":"Template","metadata":{"name":"worker-template"}}"#,
+        r#"{"kind":"Status","status":"Success","objects":null}"#,
+        "{}",
+    ] {
+        world.cluster.fault(Fault::on("POST", PROCESS).answer(200, "application/json", body));
+        let error = workers.delete(&job("worker-001")).unwrap_err();
+        assert!(matches!(error, Error::Transport(_)), "{body}: {error:?}");
+    }
 }
 
 #[test]

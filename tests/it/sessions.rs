@@ -141,6 +141,31 @@ fn a_get_is_sent_once_more_on_a_connection_that_died_and_no_oftener() {
 }
 
 #[test]
+fn a_refusal_of_a_get_stands_though_its_text_does_not_arrive() {
+    let world = World::start();
+    let cut =
+        &b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 7\r\nContent-Length: 100\r\n\r\nbusy"[..];
+    world.cluster.fault(Fault::on("GET", "/configmaps/").answer_raw(cut));
+    let error = world.workers("worker").get(&reference()).unwrap_err();
+    assert_eq!(error.as_api().map(openshift_templates::ApiError::code), Some(503), "{error:?}");
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
+    assert_eq!(world.lines().len(), 1);
+}
+
+#[test]
+fn a_header_that_is_too_long_is_no_dead_connection() {
+    let world = World::start();
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nX-Long: {}\r\nContent-Length: 2\r\n\r\n{{}}",
+        "x".repeat(70_000)
+    );
+    world.cluster.fault(Fault::on("GET", "/configmaps/").answer_raw(head));
+    let error = world.workers("worker").get(&reference()).unwrap_err();
+    assert!(matches!(error, Error::Transport(_)), "{error:?}");
+    assert_eq!(world.lines().len(), 1, "it is not sent again");
+}
+
+#[test]
 fn a_rendering_is_never_sent_again() {
     let world = World::start();
     world.cluster.fault(Fault::on("POST", "/processedtemplates").drop_before());

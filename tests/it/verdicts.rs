@@ -250,7 +250,7 @@ fn prepared(world: &World, input: &Value) -> (bool, Option<Value>) {
     // The one kind here that no cluster serves gets a discovery document of its own.
     let document = json!({
         "kind": "APIResourceList", "groupVersion": "example.com/v1",
-        "resources": [{"name": "secrets", "kind": "Secret", "namespaced": true, "verbs": ["patch"]}],
+        "resources": [{"name": "secrets", "kind": "Secret", "namespaced": true, "verbs": ["get", "patch"]}],
     });
     if input["apiVersion"] == "example.com/v1" {
         let fault = Fault::on("GET", "/apis/example.com/v1");
