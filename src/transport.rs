@@ -32,6 +32,8 @@ pub(crate) struct Transport {
 /// Decoded bytes of an answer. An object is at most 3 MiB at the API server, a rendered Template
 /// can be some of them.
 const ANSWER_LIMIT: u64 = 64 * 1024 * 1024;
+/// What explains a refusal is short; a page of a proxy is not worth more.
+const REFUSAL_LIMIT: u64 = 1024 * 1024;
 /// A header has to fit into the buffer with room to spare, or its length is never complained of:
 /// ureq takes at most 64 KiB of headers.
 const BUFFER: usize = 128 * 1024;
@@ -128,13 +130,10 @@ impl Transport {
             .build();
         Ok(self.agent.run(message).map(|mut response| {
             let mut bytes = Vec::new();
+            let limit = if response.status().is_success() { ANSWER_LIMIT } else { REFUSAL_LIMIT };
             // Drained whatever the status: a connection with bytes left on it is lost.
-            let read = response
-                .body_mut()
-                .with_config()
-                .limit(ANSWER_LIMIT)
-                .reader()
-                .read_to_end(&mut bytes);
+            let read =
+                response.body_mut().with_config().limit(limit).reader().read_to_end(&mut bytes);
             Answer {
                 status: response.status().as_u16(),
                 headers: std::mem::take(response.headers_mut()),

@@ -82,6 +82,8 @@ impl CreateOptions {
     /// Whether an object that exists is a conflict, instead of being brought into the rendered
     /// state. Defaults to `false`.
     ///
+    /// [`force`](Self::force) and [`compare`](Self::compare) have nothing to do then.
+    ///
     /// Objects are created by POST then, so that of two racing creators one fails. The API notes
     /// their fields as this manager's by `Update`, not by `Apply`: a later `create` that changes
     /// one of them needs [`force`](Self::force).

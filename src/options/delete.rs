@@ -77,7 +77,8 @@ impl DeleteOptions {
     /// object first. What that read found is a precondition: an object that another took the name
     /// of in between is left alone. Defaults to deleting whatever has the name.
     ///
-    /// Objects of others, and objects that do not say, are left alone and reported as failures
+    /// Any entry of that manager in `metadata.managedFields` counts, `Apply` or `Update`, so an object
+    /// that it shares with others is its own too. Objects of others, and objects that do not say, are left alone and reported as failures
     /// with an [`OwnershipError`](crate::OwnershipError). It needs the verb `get`.
     ///
     /// ```no_run

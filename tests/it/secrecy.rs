@@ -81,3 +81,23 @@ fn a_manifest_that_does_not_fit_a_type_does_not_show_its_values() {
     assert!(!shown(&error).contains(MARK));
     assert!(error.to_string().contains("Secret/a"), "{error}");
 }
+
+#[test]
+fn a_name_from_the_other_side_stays_on_its_line() {
+    let world = World::start();
+    for (version, kind, name) in [
+        ("a\nFAKE/v1", "X", "a"),
+        ("v1", "X\nFAKE", "a"),
+        ("v1", "ConfigMap", "a\nFAKE"),
+        ("v1", "Namespace", "\u{1b}[31mFAKE"),
+    ] {
+        world.render(&json!([{"apiVersion": version, "kind": kind, "metadata": {"name": name}}]));
+        let processed = world.workers("admin").process(&template()).unwrap();
+        assert!(!format!("{processed:?}").contains(['\n', '\u{1b}']));
+        world.render(&json!([{"apiVersion": version, "kind": kind, "metadata": {"name": name}}]));
+        let error = world.workers("admin").create(&template()).unwrap_err();
+        for text in [error.to_string(), format!("{error:?}")] {
+            assert!(!text.contains(['\n', '\u{1b}']), "{text:?}");
+        }
+    }
+}
