@@ -103,16 +103,11 @@ fn apply(
 fn check_type(write: &Write<'_>, applied: &Value) -> Result<Schema, Response> {
     let (api_version, kind) = (write.kind.api_version(), write.kind.kind.as_str());
     let says = |field: &str| applied[field].as_str().unwrap_or_default().to_owned();
-    if says("kind").is_empty() {
-        return Err(status::bad_request("Object 'Kind' is missing in the applied configuration"));
-    }
     if says("apiVersion") != api_version || says("kind") != kind {
-        let why = "Incorrect version specified in apply patch. Specified patch version";
-        return Err(status::bad_request(&format!(
-            "{why}: {}, Kind={}, expected: {api_version}, Kind={kind}",
-            says("apiVersion"),
-            says("kind")
-        )));
+        let version = says("apiVersion");
+        let slash = if version.contains('/') { "" } else { "/" };
+        let why = format!("invalid object type: {slash}{version}, Kind={}", says("kind"));
+        return Err(status::bad_request(&why));
     }
     let schema = schema::of_kind(&api_version, kind);
     let mut errors = Vec::new();
@@ -135,6 +130,15 @@ fn strip(write: &Write<'_>, applied: &mut Value) {
     let Some(members) = applied.as_object_mut() else { return };
     if write.kind.has_status {
         members.remove("status");
+    }
+    // In a typed map of strings there is no null.
+    if write.kind.group.is_empty() && ["ConfigMap", "Secret"].contains(&write.kind.kind.as_str()) {
+        let data = members.get_mut("data").and_then(Value::as_object_mut);
+        for value in data.into_iter().flat_map(serde_json::Map::values_mut) {
+            if value.is_null() {
+                *value = "".into();
+            }
+        }
     }
     if let Some(metadata) = members.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.retain(|field, _| !SERVER_METADATA.contains(&field.as_str()));

@@ -7,10 +7,26 @@ use crate::json;
 use crate::status;
 
 pub(crate) fn json(bytes: &[u8]) -> Result<Value, Response> {
-    let value: Value = serde_json::from_slice(bytes).map_err(|error| {
-        status::bad_request(&format!("couldn't get version/kind; json parse error: {error}"))
-    })?;
-    object(value)
+    parse(bytes).map_err(|why| status::bad_request(&why))
+}
+
+/// The same, in the words for an object that was to be created.
+pub(crate) fn json_of_kind(bytes: &[u8], kind: &str) -> Result<Value, Response> {
+    parse(bytes).map_err(|why| {
+        let shown: String = String::from_utf8_lossy(bytes).chars().take(64).collect();
+        let unrecognized = "the object provided is unrecognized (must be of type";
+        status::bad_request(&format!("{unrecognized} {kind}): {why} ({shown})"))
+    })
+}
+
+fn parse(bytes: &[u8]) -> Result<Value, String> {
+    let why = match serde_json::from_slice::<Value>(bytes) {
+        Ok(value) if value.is_object() => return Ok(json::with_go_integers(value)),
+        Err(error) if error.is_eof() => "unexpected end of JSON input".to_owned(),
+        Ok(_) => "json: cannot unmarshal into Go value of type struct".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(format!("couldn't get version/kind; json parse error: {why}"))
 }
 
 /// YAML, of which JSON is a part.
@@ -41,7 +57,17 @@ fn object(value: Value) -> Result<Value, Response> {
     if value.is_object() {
         Ok(json::with_go_integers(value))
     } else {
-        Err(status::bad_request("the body of the request is not an object"))
+        let found = match value {
+            Value::Array(_) => "array",
+            Value::String(_) => "string",
+            Value::Number(_) => "number",
+            Value::Bool(_) => "bool",
+            Value::Null | Value::Object(_) => "null",
+        };
+        Err(status::bad_request(&format!(
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal \
+             {found} into Go value of type map[string]interface {{}}"
+        )))
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn create(
 ) -> Result<Response, Response> {
     let options = options::write_options("CreateOptions", query)?;
     let mut object = match request.content_type() {
-        "" | "application/json" => body::json(&request.body)?,
+        "" | "application/json" => body::json_of_kind(&request.body, &kind.kind)?,
         "application/yaml" => body::yaml(&request.body)?,
         _ => {
             let message = "the body of the request was in an unknown format - accepted media types include: \

@@ -57,6 +57,17 @@ fn delete_options(request: &Request, query: &Query) -> Result<Value, Response> {
     let dry_run: Vec<&str> =
         options["dryRun"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     options::check_dry_run("DeleteOptions", &dry_run)?;
+    if let Some(kind) = options["kind"].as_str().filter(|kind| *kind != "DeleteOptions") {
+        let version = options["apiVersion"].as_str().unwrap_or_default();
+        return Err(status::bad_request(&format!(
+            "no kind {kind:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:111\""
+        )));
+    }
+    if !options["orphanDependents"].is_null() && !options["propagationPolicy"].is_null() {
+        let why = "orphanDependents and deletionPropagation cannot be both set";
+        let cause = Cause::invalid("propagationPolicy", &options["propagationPolicy"], why);
+        return Err(status::invalid_options("DeleteOptions", cause));
+    }
     let supported = ["Foreground", "Background", "Orphan", "nil"];
     match &options["propagationPolicy"] {
         Value::Null => {}

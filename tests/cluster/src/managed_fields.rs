@@ -38,10 +38,10 @@ impl Entry {
         self.manager == manager && self.operation == operation
     }
 
-    /// As conflicts name it; an update is told apart by its version and time.
+    /// As conflicts name it; an update is told apart by its version.
     pub(crate) fn text(&self) -> String {
         if self.operation == "Update" {
-            format!("{:?} using {} at {}", self.manager, self.api_version, self.time)
+            format!("{:?} using {}", self.manager, self.api_version)
         } else {
             format!("{:?}", self.manager)
         }

@@ -16,9 +16,12 @@ const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alpha
     start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is \
     '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
-const LABEL_1035: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an \
-    alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for \
-    validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+const CONFIG_KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. \
+    'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
+const NAME_PART: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end \
+    with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
+    '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
 const IMMUTABLE: &str = "field is immutable";
 
@@ -28,9 +31,14 @@ pub(crate) fn object(kind: &Kind, live: Option<&Value>, object: &Value) -> Vec<C
     if live.is_none() {
         causes.extend(name(kind, object["metadata"]["name"].as_str().unwrap_or_default()));
     }
+    causes.extend(label_keys(object));
     match (kind.group.as_str(), kind.kind.as_str()) {
-        ("", "ConfigMap") => causes.extend(size(object, &["data", "binaryData"], "[]")),
+        ("", "ConfigMap") => {
+            causes.extend(config_keys(object));
+            causes.extend(size(object, &["data", "binaryData"], "[]"));
+        }
         ("", "Secret") => {
+            causes.extend(config_keys(object));
             causes.extend(immutable(live, object, &["type"]));
             causes.extend(tls_keys(object));
             causes.extend(size(object, &["data"], "data"));
@@ -41,6 +49,30 @@ pub(crate) fn object(kind: &Kind, live: Option<&Value>, object: &Value) -> Vec<C
     causes
 }
 
+fn config_keys(object: &Value) -> impl Iterator<Item = Cause> {
+    let fits = |key: &str| {
+        !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+    };
+    let keys = object["data"].as_object().into_iter().flat_map(serde_json::Map::keys);
+    keys.filter(move |key| !fits(key))
+        .map(|key| Cause::invalid(format!("data[{key}]"), &key.as_str().into(), CONFIG_KEY))
+}
+
+/// Only the part after a prefix is looked at.
+fn label_keys(object: &Value) -> impl Iterator<Item = Cause> {
+    let fits = |key: &str| {
+        let name = key.rsplit('/').next().unwrap_or_default();
+        let edge = |byte: Option<u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric());
+        edge(name.bytes().next())
+            && edge(name.bytes().last())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+    };
+    let labels = object["metadata"]["labels"].as_object();
+    let keys = labels.into_iter().flat_map(serde_json::Map::keys);
+    keys.filter(move |key| !fits(key))
+        .map(|key| Cause::invalid("metadata.labels", &key.as_str().into(), NAME_PART))
+}
+
 fn name(kind: &Kind, name: &str) -> Option<Cause> {
     if name.is_empty() {
         return Some(Cause::required("metadata.name", "name or generateName is required"));
@@ -49,10 +81,9 @@ fn name(kind: &Kind, name: &str) -> Option<Cause> {
         // Names of roles and bindings are path segments: "system:x" and "jenkins_edit" are usual.
         (["/", "%"].iter().any(|bad| name.contains(bad)) || name == "." || name == "..")
             .then_some("may not be a path segment name")
-    } else if kind.resource == "namespaces" {
+    } else if kind.group.is_empty() && ["namespaces", "services"].contains(&kind.resource.as_str())
+    {
         (!is_label(name)).then_some(LABEL)
-    } else if kind.group.is_empty() && kind.resource == "services" {
-        (!is_label(name) || name.starts_with(|c: char| c.is_ascii_digit())).then_some(LABEL_1035)
     } else {
         (name.len() > 253 || !name.split('.').all(is_label_text)).then_some(SUBDOMAIN)
     };

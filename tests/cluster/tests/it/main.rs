@@ -5,6 +5,7 @@
 
 mod compare;
 mod corpus;
+mod disagreements;
 mod faults;
 mod process;
 mod recordings;

@@ -1,0 +1,170 @@
+//! Cases in which this server once answered otherwise than a real kube-apiserver 1.36.3 did. What is
+//! expected is the real one's answer.
+
+use openshift_templates_testing::{Cluster, User};
+use serde_json::{Value, json};
+
+use crate::support::send;
+
+const CM: &str = "/api/v1/namespaces/workers/configmaps/cm?fieldManager=one";
+const APPLY: &str = "application/apply-patch+yaml";
+const JSON: &str = "application/json";
+
+struct Case {
+    method: &'static str,
+    target: &'static str,
+    content_type: &'static str,
+    body: Value,
+    status: u16,
+    /// Where the decisive part of the answer is, and what it is.
+    at: &'static str,
+    expected: Value,
+}
+
+fn config_map(name: &str, data: &Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data})
+}
+
+/// In order: some need what an earlier one left.
+#[allow(clippy::too_many_lines, reason = "it is a table")]
+fn cases() -> Vec<Case> {
+    let case = |method, target, content_type, body, status, at, expected| Case {
+        method,
+        target,
+        content_type,
+        body,
+        status,
+        at,
+        expected,
+    };
+    let refused = |body, text: &str| case("PATCH", CM, APPLY, body, 400, "/message", json!(text));
+    let cm = "/api/v1/namespaces/workers/configmaps/cm";
+    vec![
+        refused(
+            json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "cm"}}),
+            "invalid object type: /v1, Kind=Secret",
+        ),
+        refused(
+            json!({"apiVersion": "apps/v1", "kind": "ConfigMap", "metadata": {"name": "cm"}}),
+            "invalid object type: apps/v1, Kind=ConfigMap",
+        ),
+        refused(
+            json!({"kind": "ConfigMap", "metadata": {"name": "cm"}}),
+            "invalid object type: /, Kind=ConfigMap",
+        ),
+        refused(
+            json!({"apiVersion": "v1", "metadata": {"name": "cm"}}),
+            "invalid object type: /v1, Kind=",
+        ),
+        refused(
+            json!([]),
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array \
+             into Go value of type map[string]interface {}",
+        ),
+        case("PATCH", CM, APPLY, config_map("cm", &json!({"a": null})), 201, "/data/a", json!("")),
+        case(
+            "PATCH",
+            CM,
+            APPLY,
+            config_map("cm", &json!({"bad key!": "1"})),
+            422,
+            "/details/causes/0/field",
+            json!("data[bad key!]"),
+        ),
+        case(
+            "PATCH",
+            CM,
+            APPLY,
+            json!({"apiVersion": "v1", "kind": "ConfigMap",
+                "metadata": {"name": "cm", "labels": {"bad key!": "1"}}}),
+            422,
+            "/details/causes/0/field",
+            json!("metadata.labels"),
+        ),
+        case(
+            "PATCH",
+            "/api/v1/namespaces/workers/services/Bad_Name?fieldManager=one",
+            APPLY,
+            json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "Bad_Name"},
+                "spec": {"ports": [{"port": 80}]}}),
+            422,
+            "/details/causes/0/message",
+            json!(
+                "Invalid value: \"Bad_Name\": a lowercase RFC 1123 label must consist of lower case \
+                 alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. \
+                 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+            ),
+        ),
+        case(
+            "POST",
+            "/api/v1/namespaces/workers/configmaps?fieldManager=one",
+            JSON,
+            config_map("posted", &json!({"a": "1"})),
+            201,
+            "/data/a",
+            json!("1"),
+        ),
+        case(
+            "PATCH",
+            "/api/v1/namespaces/workers/configmaps/posted?fieldManager=one",
+            APPLY,
+            config_map("posted", &json!({"a": "2"})),
+            409,
+            "/message",
+            json!("Apply failed with 1 conflict: conflict with \"one\" using v1: .data.a"),
+        ),
+        case(
+            "DELETE",
+            cm,
+            JSON,
+            json!({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Foreground",
+                "orphanDependents": true}),
+            422,
+            "/details/causes/0/message",
+            json!(
+                "Invalid value: \"Foreground\": orphanDependents and deletionPropagation cannot be both set"
+            ),
+        ),
+        case(
+            "DELETE",
+            cm,
+            JSON,
+            json!({"apiVersion": "v1", "kind": "ConfigMap"}),
+            400,
+            "/message",
+            json!(
+                "no kind \"ConfigMap\" is registered for version \"v1\" in scheme \"pkg/runtime/scheme.go:111\""
+            ),
+        ),
+    ]
+}
+
+#[test]
+fn the_real_servers_answers_are_given() {
+    let cluster = Cluster::start();
+    for case in cases() {
+        let body = case.body.to_string();
+        let answer =
+            send(&cluster, User::Admin, case.method, case.target, case.content_type, &body);
+        assert_eq!(answer.status, case.status, "{} {} {body}", case.method, case.target);
+        let answer = answer.json();
+        assert_eq!(answer.pointer(case.at), Some(&case.expected), "{body}: {answer}");
+    }
+}
+
+#[test]
+fn what_is_no_json_is_told_in_the_real_words() {
+    let cluster = Cluster::start();
+    let message = |method: &str, target: &str| {
+        send(&cluster, User::Admin, method, target, JSON, "{\"a\"").json()["message"].clone()
+    };
+    assert_eq!(
+        message("POST", "/api/v1/namespaces/workers/configmaps"),
+        "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json \
+         parse error: unexpected end of JSON input ({\"a\")"
+    );
+    assert_eq!(
+        message("DELETE", "/api/v1/namespaces/workers/configmaps/cm"),
+        "couldn't get version/kind; json parse error: unexpected end of JSON input"
+    );
+}
