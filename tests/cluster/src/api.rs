@@ -12,7 +12,7 @@ use crate::status::{self, About};
 use crate::store::{Key, Store};
 use crate::target::{self, Query, ResourceTarget, Target};
 use crate::write::Write;
-use crate::{apply, create, delete, discovery, review, template};
+use crate::{apply, create, delete, discovery, options, review, template};
 
 /// The API server's limit for the body of a request.
 const MAX_BODY: usize = 3 * 1024 * 1024;
@@ -125,6 +125,7 @@ impl Api {
                 create::create(kind, namespace, request, query, &mut store)
             }
             ("GET", Some(name)) if kind.allows("get") => {
+                options::format(request)?;
                 let object = store.get(&Key::new(kind, namespace, name));
                 let object =
                     object.ok_or_else(|| status::not_found(About::resource(kind, name)))?;

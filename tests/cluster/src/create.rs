@@ -9,7 +9,7 @@ use crate::status::{self, About, Cause};
 use crate::store::Store;
 use crate::target::Query;
 use crate::write::Write;
-use crate::{admission, body, ids, options, schema, template};
+use crate::{admission, body, defaults, ids, options, schema, template};
 
 pub(crate) fn create(
     kind: &Kind,
@@ -62,6 +62,11 @@ pub(crate) fn insert(
     if let Some(metadata) = object["metadata"].as_object_mut() {
         metadata.remove("managedFields");
         metadata.remove("resourceVersion");
+    }
+    // Decoding a Secret completes it before anybody owns a field of it.
+    if write.is_secret() {
+        defaults::string_data(&mut object);
+        defaults::fill(kind, write.namespace, &mut object);
     }
     let fields = schema::of_kind(&kind.api_version(), &kind.kind).fields_of_update(&object);
     // The proxied kinds are stored, and owned, as what they stand for.

@@ -11,6 +11,7 @@ pub(crate) struct Entry {
     pub(crate) manager: String,
     pub(crate) operation: String,
     pub(crate) api_version: String,
+    /// Empty for one that never changed the object itself.
     pub(crate) time: String,
     pub(crate) fields: FieldSet,
 }
@@ -76,10 +77,14 @@ pub(crate) fn to_value(entries: &[Entry]) -> Value {
     entries
         .into_iter()
         .map(|entry| {
-            json!({
+            let mut value = json!({
                 "manager": entry.manager, "operation": entry.operation, "apiVersion": entry.api_version,
-                "time": entry.time, "fieldsType": "FieldsV1", "fieldsV1": entry.fields.to_value(),
-            })
+                "fieldsType": "FieldsV1", "fieldsV1": entry.fields.to_value(),
+            });
+            if !entry.time.is_empty() {
+                value["time"] = entry.time.as_str().into();
+            }
+            value
         })
         .collect()
 }

@@ -198,9 +198,9 @@ pub(crate) fn method_not_allowed() -> Response {
 }
 
 pub(crate) fn not_acceptable() -> Response {
-    let message = "only the following media types are accepted: application/json, application/yaml, \
+    let message = "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, \
                    application/vnd.kubernetes.protobuf";
-    failure(406, "NotAcceptable", message, None)
+    failure(406, "NotAcceptable", message, Some(serde_json::json!({})))
 }
 
 pub(crate) fn conflict(about: About<'_>, why: &str) -> Response {

@@ -45,9 +45,13 @@ impl Write<'_> {
         if !causes.is_empty() {
             return Err(status::invalid(About::kind(self.kind, self.name), &causes));
         }
+        let mut entries = entries.to_vec();
         match &live {
-            Some(live) if !self.kind.is_proxied() && is_unchanged(live, &object, entries) => {
-                return Ok(live.clone());
+            Some(live) if !self.kind.is_proxied() && says_the_same(live, &object) => {
+                if has_same_owners(live, &entries) {
+                    return Ok(live.clone());
+                }
+                keep_times(live, &mut entries);
             }
             Some(live) => self.next_generation(live, &mut object),
             None => {}
@@ -59,7 +63,7 @@ impl Write<'_> {
             Some(metadata) if entries.is_empty() || forgets => {
                 metadata.remove("managedFields");
             }
-            _ => object["metadata"]["managedFields"] = managed_fields::to_value(entries),
+            _ => object["metadata"]["managedFields"] = managed_fields::to_value(&entries),
         }
         if self.dry_run {
             return Ok(object);
@@ -131,7 +135,8 @@ pub(crate) fn written_name(object: &Value) -> String {
 }
 
 /// An apply that changes nothing leaves even the times alone.
-fn is_unchanged(live: &Value, object: &Value, entries: &[Entry]) -> bool {
+/// Whether only the owners of the fields differ, if anything does.
+fn says_the_same(live: &Value, object: &Value) -> bool {
     let bare = |object: &Value| {
         let mut object = object.clone();
         if let Some(metadata) = object["metadata"].as_object_mut() {
@@ -140,8 +145,20 @@ fn is_unchanged(live: &Value, object: &Value, entries: &[Entry]) -> bool {
         }
         object
     };
+    bare(live) == bare(object)
+}
+
+fn has_same_owners(live: &Value, entries: &[Entry]) -> bool {
     let before = managed_fields::of(live);
-    let same_owners = before.len() == entries.len()
-        && before.iter().all(|entry| entries.iter().any(|other| other.says_the_same(entry)));
-    same_owners && bare(live) == bare(object)
+    before.len() == entries.len()
+        && before.iter().all(|entry| entries.iter().any(|other| other.says_the_same(entry)))
+}
+
+/// Who did not change the object gets no new time for owning fields of it.
+fn keep_times(live: &Value, entries: &mut [Entry]) {
+    let before = managed_fields::of(live);
+    for entry in entries {
+        let own = before.iter().find(|old| old.is_of(&entry.manager, &entry.operation));
+        entry.time = own.map(|old| old.time.clone()).unwrap_or_default();
+    }
 }

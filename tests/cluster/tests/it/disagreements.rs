@@ -168,3 +168,32 @@ fn what_is_no_json_is_told_in_the_real_words() {
         "couldn't get version/kind; json parse error: unexpected end of JSON input"
     );
 }
+
+#[test]
+fn owning_without_changing_takes_no_time() {
+    let cluster = Cluster::start();
+    let apply = |manager: &str, data: &Value| {
+        let target = format!("/api/v1/namespaces/workers/configmaps/cm?fieldManager={manager}");
+        let body = config_map("cm", data).to_string();
+        send(&cluster, User::Admin, "PATCH", &target, APPLY, &body).json()
+    };
+    apply("one", &json!({"a": "1", "b": "1"}));
+    let shared = apply("two", &json!({"a": "1"}));
+    let entries = shared["metadata"]["managedFields"].as_array().unwrap();
+    let told: Vec<_> =
+        entries.iter().map(|e| (e["manager"].clone(), e["time"].is_string())).collect();
+    assert_eq!(told, [(json!("two"), false), (json!("one"), true)]);
+}
+
+#[test]
+fn a_posted_secret_is_owned_as_it_is_stored() {
+    let cluster = Cluster::start();
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"},
+        "stringData": {"a": "1"}});
+    let target = "/api/v1/namespaces/workers/secrets?fieldManager=one";
+    let answer = send(&cluster, User::Admin, "POST", target, JSON, &secret.to_string()).json();
+    assert_eq!(
+        answer["metadata"]["managedFields"][0]["fieldsV1"],
+        json!({"f:data": {".": {}, "f:a": {}}, "f:type": {}})
+    );
+}
