@@ -88,6 +88,14 @@ fn apply(
     let mut object = schema.merge(live.as_ref(), &applied);
     if let Some(previous) = &previous {
         drop_fields(&mut object, &previous.fields, &owned, &entries);
+        // A map that lost all that was in it went with it, also where it was applied as empty.
+        object = schema.merge(Some(&object), &applied);
+        let emptied = owned.iter().filter(|path| {
+            previous.fields.iter().any(|old| old.len() > path.len() && old.starts_with(path))
+        });
+        for path in emptied {
+            fields::empty_to_null(&mut object, path);
+        }
     }
     if !owned.is_empty() {
         entries.push(Entry::apply(manager, &write.kind.api_version(), owned));

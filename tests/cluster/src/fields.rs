@@ -164,6 +164,20 @@ pub(crate) fn remove(value: &mut Value, path: &[String]) {
     }
 }
 
+/// What merging leaves of a map whose members all went: null, observed on a custom resource.
+pub(crate) fn empty_to_null(value: &mut Value, path: &[String]) {
+    match (value, path.split_first()) {
+        (value, None) if *value == json!({}) => *value = Value::Null,
+        (Value::Object(members), Some((element, below))) => {
+            let field = element.strip_prefix("f:").and_then(|field| members.get_mut(field));
+            if let Some(next) = field {
+                empty_to_null(next, below);
+            }
+        }
+        _ => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
