@@ -1,5 +1,4 @@
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::{ConfigError, ConfigField, ConfigProblem};
@@ -7,13 +6,26 @@ use crate::{Result, Timeouts};
 
 mod credential;
 mod environment;
+mod exec;
+mod file;
+mod id_token;
+mod impersonation;
 mod in_cluster;
 mod kubeconfig;
+mod no_proxy;
+mod pem;
+mod proxy;
+mod secret;
 mod server;
+mod setters;
 
-pub(crate) use credential::Credential;
+pub(crate) use credential::{Credential, Login};
 use environment::Environment;
+pub use impersonation::Impersonation;
 pub use kubeconfig::Kubeconfig;
+pub(crate) use pem::{ClientCert, Pem};
+pub(crate) use proxy::{Proxy, ProxyScheme};
+pub(crate) use secret::Secret;
 pub(crate) use server::Server;
 
 /// One cluster and one identity there.
@@ -35,33 +47,25 @@ pub struct Config {
     pub(crate) server: Server,
     pub(crate) timeouts: Timeouts,
     pub(crate) ca: Option<Pem>,
+    pub(crate) insecure: bool,
+    pub(crate) server_name: Option<(String, ConfigField)>,
     pub(crate) client_cert: Option<ClientCert>,
     pub(crate) credential: Option<Arc<Credential>>,
-    pub(crate) insecure: bool,
+    pub(crate) impersonation: Option<Impersonation>,
+    pub(crate) proxy: Option<Proxy>,
+    pub(crate) compression: bool,
     default_namespace: Option<String>,
 }
 
-/// PEM text, and the setting to name when it turns out to be of no use.
-#[derive(Clone)]
-pub(crate) struct Pem {
-    pub(crate) text: Vec<u8>,
-    pub(crate) field: ConfigField,
-}
-
-/// A client certificate, with its chain, and its private key.
-#[derive(Clone)]
-pub(crate) struct ClientCert {
-    pub(crate) cert: Pem,
-    pub(crate) key: Pem,
-}
-
 impl Config {
-    /// A server, with no credentials, the system's roots and default [timeouts](Timeouts).
+    /// A server, with no credentials, the system's roots, default [timeouts](Timeouts) and, as
+    /// kubectl has it, the proxy that `HTTPS_PROXY` or `HTTP_PROXY` names.
     ///
     /// # Errors
     ///
     /// [`Error::Config`](crate::Error::Config) when `server` is no absolute `https://` or
-    /// `http://` URL. A path in it is kept as a prefix; a query and a fragment are dropped.
+    /// `http://` URL, or the proxy's is none. A path in `server` is kept as a prefix; a query, a
+    /// fragment and a login are dropped.
     ///
     /// ```
     /// use openshift_templates::Config;
@@ -76,25 +80,31 @@ impl Config {
             let field = ConfigField::setter("server");
             return Err(ConfigError::Invalid { field, problem: ConfigProblem::NotAUrl }.into());
         };
-        Ok(Self::of(server))
+        let proxy = Proxy::of_environment(&Environment::of_process(), &server)?;
+        Ok(Self::of(server, proxy))
     }
 
-    fn of(server: Server) -> Self {
+    fn of(server: Server, proxy: Option<Proxy>) -> Self {
         Self {
             server,
             timeouts: Timeouts::default(),
             ca: None,
+            insecure: false,
+            server_name: None,
             client_cert: None,
             credential: None,
-            insecure: false,
+            impersonation: None,
+            proxy,
+            compression: true,
             default_namespace: None,
         }
     }
 
     /// The context of a kubeconfig; see [`Kubeconfig`] for which, and for what is read.
     ///
-    /// Every file that the chosen entries name is read now, but for a `tokenFile`, which is read
-    /// again while the client lives.
+    /// Every file that the chosen entries name is read now, and again while the client lives when
+    /// it can be rotated: certificates, keys and CAs when they change, a `tokenFile` every 50
+    /// seconds. A credential plugin is run when the first request is made.
     ///
     /// # Errors
     ///
@@ -106,7 +116,8 @@ impl Config {
 
     /// The service account of the pod that this process runs in: the server from
     /// `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT`, the token, CA and namespace from
-    /// `/var/run/secrets/kubernetes.io/serviceaccount`. The token is read again as it is rotated.
+    /// `/var/run/secrets/kubernetes.io/serviceaccount`. The token and the CA are read again as
+    /// they are rotated.
     ///
     /// # Errors
     ///
@@ -126,6 +137,8 @@ impl Config {
 
     /// What kubectl would use: the kubeconfig ([`Kubeconfig::search`]), and only when none is
     /// configured at all (no file, or none that names a context to use) the pod's service account.
+    ///
+    /// In a pod, a context that names no namespace is in the pod's.
     ///
     /// # Errors
     ///
@@ -152,64 +165,14 @@ impl Config {
                     other => other,
                 }
             }
-            other => other,
+            Ok(mut config) => {
+                if config.default_namespace.is_none() && in_cluster::is_pod(environment) {
+                    config.default_namespace = in_cluster::namespace(environment);
+                }
+                Ok(config)
+            }
+            broken => broken,
         }
-    }
-
-    /// Bounds on each request. Defaults to [`Timeouts::default`].
-    #[must_use]
-    pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
-        self.timeouts = timeouts;
-        self
-    }
-
-    /// The CAs to verify the server with, in PEM, instead of the system's roots. One server's own
-    /// certificate will do.
-    #[must_use]
-    pub fn ca_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.ca = Some(Pem { text: pem.into(), field: ConfigField::setter("ca_pem") });
-        self
-    }
-
-    /// A bearer token, instead of the one configured.
-    #[must_use]
-    pub fn bearer_token(mut self, token: impl Into<String>) -> Self {
-        let field = ConfigField::setter("bearer_token");
-        self.credential = Some(Arc::new(Credential::token(&token.into(), field)));
-        self
-    }
-
-    /// A client certificate (with its chain) and its private key, both in PEM.
-    #[must_use]
-    pub fn client_cert_pem(mut self, cert: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
-        let field = ConfigField::setter("client_cert_pem");
-        self.client_cert = Some(ClientCert {
-            cert: Pem { text: cert.into(), field: field.clone() },
-            key: Pem { text: key.into(), field },
-        });
-        self
-    }
-
-    /// Whether to talk to a server without verifying who it is: whoever sits in between reads the
-    /// credentials and answers as they like. Defaults to what the kubeconfig says
-    /// (`insecure-skip-tls-verify`), else `false`.
-    #[must_use]
-    pub fn danger_accept_invalid_certs(mut self, accept: bool) -> Self {
-        self.insecure = accept;
-        self
-    }
-
-    /// Whether the server's certificate is accepted unseen.
-    #[must_use]
-    pub fn accepts_invalid_certs(&self) -> bool {
-        self.insecure
-    }
-
-    /// The namespace that the kubeconfig's context or the pod names, for programs that want it as
-    /// their default. No operation takes it by itself.
-    #[must_use]
-    pub fn default_namespace(&self) -> Option<&str> {
-        self.default_namespace.as_deref()
     }
 
     /// What can be refused before a client is made of it.
@@ -217,14 +180,24 @@ impl Config {
         if let Some(credential) = &self.credential {
             credential.check()?;
         }
-        if !self.server.is_https() {
-            let credential = self.credential.as_ref().map(|c| c.field());
-            let field = credential.or(self.client_cert.as_ref().map(|c| &c.cert.field));
-            if let Some(field) = field.cloned() {
-                return Err(ConfigError::Invalid { field, problem: ConfigProblem::NeedsHttps });
-            }
+        if let Some(impersonation) = &self.impersonation {
+            impersonation.check()?;
         }
-        Ok(())
+        if self.server.is_https() {
+            return Ok(());
+        }
+        let credential = self.credential.as_ref().map(|c| c.field());
+        if let Some(field) = credential.or(self.client_cert.as_ref().map(|c| &c.cert.field)) {
+            let (field, problem) = (field.clone(), ConfigProblem::NeedsHttps);
+            return Err(ConfigError::Invalid { field, problem });
+        }
+        match &self.proxy {
+            Some(proxy) if proxy.scheme != ProxyScheme::Socks5 => {
+                let (field, problem) = (proxy.field.clone(), ConfigProblem::HttpProxyWithoutTls);
+                Err(ConfigError::Invalid { field, problem })
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -234,15 +207,14 @@ impl fmt::Debug for Config {
             .field("server", &self.server)
             .field("timeouts", &self.timeouts)
             .field("ca", &self.ca.as_ref().map(|pem| &pem.field))
+            .field("accepts_invalid_certs", &self.insecure)
+            .field("tls_server_name", &self.server_name.as_ref().map(|(name, _)| name))
             .field("client_cert", &self.client_cert.as_ref().map(|c| &c.cert.field))
             .field("credential", &self.credential.as_ref().map(|c| c.field()))
-            .field("accepts_invalid_certs", &self.insecure)
+            .field("impersonation", &self.impersonation)
+            .field("proxy", &self.proxy)
+            .field("compression", &self.compression)
             .field("default_namespace", &self.default_namespace)
             .finish()
     }
-}
-
-/// Reads a file that a setting names.
-fn read(path: PathBuf, field: Option<ConfigField>) -> Result<Vec<u8>, ConfigError> {
-    std::fs::read(&path).map_err(|source| ConfigError::Read { path, field, source })
 }

@@ -5,8 +5,10 @@ use std::fmt;
 use std::time::Duration;
 
 mod api;
+mod certificate;
 mod config;
 mod discovery;
+mod exec;
 mod input;
 mod manifest;
 mod operation;
@@ -16,8 +18,10 @@ mod transport;
 mod wait;
 
 pub use api::{ApiError, StatusCause};
+pub(crate) use certificate::{CertificateError, CertificateProblem, Presented};
 pub use config::{ConfigError, ConfigField, ConfigProblem};
 pub use discovery::DiscoveryError;
+pub use exec::{ExecError, ExecProblem};
 pub use input::{InvalidInput, Shape};
 pub use manifest::{ManifestError, ManifestProblem};
 pub use operation::{Failure, Operation, OperationError, Outcome};

@@ -56,11 +56,12 @@ mod yaml;
 
 pub use access::{Access, AccessRule, MissingAccess};
 pub use client::Client;
-pub use config::{Config, Kubeconfig};
+pub use config::{Config, Impersonation, Kubeconfig};
 pub use error::{
-    ApiError, ConfigError, ConfigField, ConfigProblem, DiscoveryError, Error, Failure,
-    InvalidInput, ManifestError, ManifestProblem, Operation, OperationError, Outcome,
-    OwnershipError, Phase, PreflightError, Result, Shape, StatusCause, TransportError, WaitError,
+    ApiError, ConfigError, ConfigField, ConfigProblem, DiscoveryError, Error, ExecError,
+    ExecProblem, Failure, InvalidInput, ManifestError, ManifestProblem, Operation, OperationError,
+    Outcome, OwnershipError, Phase, PreflightError, Result, Shape, StatusCause, TransportError,
+    WaitError,
 };
 pub use manifest::Manifest;
 pub use namespace::Namespace;

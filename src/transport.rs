@@ -1,32 +1,35 @@
 //! The one place that speaks HTTP: a request goes in, an answer or an error comes out.
 
 use std::error::Error as StdError;
+use std::fmt;
 use std::io::{self, Read};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 use ureq::http::{self, HeaderMap, HeaderName, HeaderValue, header};
 
-use crate::config::{Config, Credential};
-use crate::error::{AnswerProblem, ApiError, Phase, TransportError};
+use crate::config::{Config, Login, Secret};
+use crate::error::{AnswerProblem, ApiError, CertificateError, Phase, TransportError};
 use crate::request::Request;
 use crate::{Error, Result, Timeouts};
 
 mod certificate;
 mod connector;
+mod der;
+mod private_key;
 mod roots;
+mod session;
 mod tls;
 mod tls_config;
 mod verifier;
 
 use connector::NotSent;
+use session::{IDLE_FOR_READS, Sessions};
 
-/// A pool of connections to one API server as one identity. Shared by all threads of a client.
+/// Connections to one API server as one identity. Shared by all threads of a client.
 pub(crate) struct Transport {
-    agent: ureq::Agent,
+    sessions: Sessions,
     server: String,
-    credential: Option<Arc<Credential>>,
 }
 
 /// Decoded bytes of an answer. An object is at most 3 MiB at the API server, a rendered Template
@@ -34,12 +37,6 @@ pub(crate) struct Transport {
 const ANSWER_LIMIT: u64 = 64 * 1024 * 1024;
 /// What explains a refusal is short; a page of a proxy is not worth more.
 const REFUSAL_LIMIT: u64 = 1024 * 1024;
-/// A header has to fit into the buffer with room to spare, or its length is never complained of:
-/// ureq takes at most 64 KiB of headers.
-const BUFFER: usize = 128 * 1024;
-/// An idle connection this old is not used again. Load balancers close idle ones after a minute or
-/// more.
-const IDLE_FOR_READS: Duration = Duration::from_secs(15);
 /// A mutation must not race against an idle timeout: it would be of unknown outcome.
 const IDLE_FOR_MUTATIONS: Duration = Duration::from_secs(2);
 
@@ -48,47 +45,51 @@ impl Transport {
         &self.server
     }
 
-    /// Opens no connection and reads no file.
+    /// Opens no connection and reads no file but those that are due to be read again.
     pub(crate) fn new(config: Config) -> Result<Self> {
-        let tls = tls::TlsConnector::new(tls_config::client_config(&config)?);
-        let settings = ureq::Agent::config_builder()
-            .proxy(None)
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_idle_connections(16)
-            .max_idle_connections_per_host(16)
-            .max_idle_age(IDLE_FOR_READS)
-            .input_buffer_size(BUFFER)
-            .output_buffer_size(BUFFER)
-            .no_delay(true)
-            .user_agent(concat!("openshift-templates/", env!("CARGO_PKG_VERSION")))
-            .build();
-        Ok(Self {
-            agent: connector::agent(settings, tls),
-            server: config.server.to_string(),
-            credential: config.credential,
-        })
+        Ok(Self { server: config.server.to_string(), sessions: Sessions::new(config)? })
     }
 
     /// A successful answer. Any other is [`Error::Api`].
     pub(crate) fn send(&self, request: &Request, timeouts: Timeouts) -> Result<Success> {
-        let Answer { status, headers, body } = self.answer(request, timeouts)?;
+        let Answer { status, headers, body } = self.authenticated(request, timeouts)?;
         if !(200..300).contains(&status) {
             // The status stands, even when the text that explains it did not arrive.
             let (subject, body) = (request.subject.clone(), body.unwrap_or_default());
             return Err(ApiError::new(subject, status, &body, retry_after(&headers)).into());
         }
-        let body = body.map_err(|error| transport_error(request, Phase::Answer, error))?;
+        let body = body.map_err(|error| self.error(request, Phase::Answer, error))?;
         let body = serde_json::from_slice(&body)
             .map_err(|error| TransportError::answer(request.subject.clone(), error.into()))?;
         Ok(Success { created: status == 201, warnings: warnings(&headers), body })
     }
 
-    /// A GET is sent once more, over a new connection, when the first one died. Nothing else is
-    /// ever sent twice.
-    fn answer(&self, request: &Request, timeouts: Timeouts) -> Result<Answer> {
+    /// The server does not act on what it answers with a 401, so that this does not count as sent:
+    /// it is sent again, once, when there is another credential than the one refused.
+    fn authenticated(&self, request: &Request, timeouts: Timeouts) -> Result<Answer> {
+        const UNAUTHORIZED: u16 = 401;
+        let Some(credential) = &self.sessions.config().credential else {
+            return self.answer(request, timeouts, &Login::default());
+        };
+        let login = credential.login(Instant::now())?;
+        let answer = self.answer(request, timeouts, &login)?;
+        if answer.status != UNAUTHORIZED {
+            return Ok(answer);
+        }
+        match credential.login_again(&login, Instant::now())? {
+            Some(login) => self.answer(request, timeouts, &login),
+            None => Ok(answer),
+        }
+    }
+
+    /// A GET is sent once more, over a new connection, when the first one died. Nothing else that
+    /// the server may have acted on is ever sent twice.
+    fn answer(&self, request: &Request, timeouts: Timeouts, login: &Login) -> Result<Answer> {
+        let agent = self.sessions.agent(login, Instant::now())?;
+        let header = login.authorization.as_ref();
+        let exchange = |idle_age| self.exchange(&agent, request, timeouts, header, idle_age);
         let idle_age = if request.verb.mutates() { IDLE_FOR_MUTATIONS } else { IDLE_FOR_READS };
-        let first = self.exchange(request, timeouts, idle_age)?;
+        let first = exchange(idle_age);
         let died = match &first {
             // An answer that is none of success stands, though its text did not arrive.
             Ok(answer) => {
@@ -96,39 +97,35 @@ impl Transport {
             }
             Err(error) => died(error),
         };
-        let answer = if died && !request.verb.mutates() {
-            self.exchange(request, timeouts, Duration::ZERO)?
-        } else {
-            first
-        };
-        answer.map_err(|error| transport_error(request, Phase::Exchange, error))
+        let answer = if died && !request.verb.mutates() { exchange(Duration::ZERO) } else { first };
+        answer.map_err(|error| self.error(request, Phase::Exchange, error))
     }
 
-    /// One request over the wire. The outer error is of this side, before anything was sent.
+    /// One request over the wire.
     fn exchange(
         &self,
+        agent: &ureq::Agent,
         request: &Request,
         timeouts: Timeouts,
+        authorization: Option<&Secret>,
         idle_age: Duration,
-    ) -> Result<Result<Answer, ureq::Error>> {
+    ) -> Result<Answer, ureq::Error> {
         let body = request.body.as_ref().map(|(_, body)| body.as_slice());
-        let message = http::Request::builder()
+        let mut message = http::Request::builder()
             .method(request.verb.method())
-            .uri(format!("{}{}", self.server, request.target));
-        let mut message = match message.body(body.unwrap_or_default()) {
-            Ok(message) => message,
-            Err(error) => return Ok(Err(connector::not_sent(error.into()))),
-        };
-        self.add_headers(request, message.headers_mut())?;
-        let message = self
-            .agent
+            .uri(format!("{}{}", self.server, request.target))
+            .body(body.unwrap_or_default())
+            .map_err(|error| connector::not_sent(error.into()))?;
+        self.add_headers(request, authorization, message.headers_mut())
+            .map_err(|error| connector::not_sent(error.into()))?;
+        let message = agent
             .configure_request(message)
             .timeout_connect(Some(timeouts.connect()))
             .timeout_per_read(Some(timeouts.read()))
             .timeout_per_write(Some(timeouts.read()))
             .max_idle_age(idle_age)
             .build();
-        Ok(self.agent.run(message).map(|mut response| {
+        agent.run(message).map(|mut response| {
             let mut bytes = Vec::new();
             let limit = if response.status().is_success() { ANSWER_LIMIT } else { REFUSAL_LIMIT };
             // Drained whatever the status: a connection with bytes left on it is lost.
@@ -139,23 +136,49 @@ impl Transport {
                 headers: std::mem::take(response.headers_mut()),
                 body: read.map(|_| bytes).map_err(ureq::Error::from),
             }
-        }))
+        })
     }
 
-    fn add_headers(&self, request: &Request, headers: &mut HeaderMap) -> Result<()> {
+    /// Values that a configuration gives were looked at when it was checked.
+    fn add_headers(
+        &self,
+        request: &Request,
+        authorization: Option<&Secret>,
+        headers: &mut HeaderMap,
+    ) -> Result<(), http::Error> {
         headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
         if let Some((media_type, _)) = &request.body {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type.name()));
         }
-        if let Some(credential) = &self.credential {
-            let token = credential.bearer(Instant::now())?;
-            let value = format!("Bearer {}", token.expose());
-            let mut value =
-                HeaderValue::from_bytes(value.as_bytes()).map_err(|_| credential.refused())?;
+        if let Some(impersonation) = &self.sessions.config().impersonation {
+            for (name, value) in impersonation.headers() {
+                let name = HeaderName::from_bytes(name.as_bytes())?;
+                headers.append(name, HeaderValue::from_bytes(value.as_bytes())?);
+            }
+        }
+        if let Some(authorization) = authorization {
+            let mut value = HeaderValue::from_bytes(authorization.expose().as_bytes())?;
             value.set_sensitive(true);
             headers.insert(header::AUTHORIZATION, value);
         }
         Ok(())
+    }
+
+    fn error(&self, request: &Request, phase: Phase, error: ureq::Error) -> Error {
+        let (phase, error) = match NotSent::unwrap(error) {
+            Ok(error) => (Phase::Connect, error),
+            Err(error) => (phase, error),
+        };
+        let timed_out = match &error {
+            ureq::Error::Timeout(_) => true,
+            ureq::Error::Io(error) => error.kind() == io::ErrorKind::TimedOut,
+            _ => false,
+        };
+        let mut source = cause(error);
+        if let (Phase::Connect, Some(proxy)) = (phase, &self.sessions.config().proxy) {
+            source = Box::new(ThroughProxy { proxy: format!("{proxy:?}"), source });
+        }
+        TransportError::new(request.subject.clone(), phase, timed_out, source).into()
     }
 }
 
@@ -216,29 +239,53 @@ fn warnings(headers: &HeaderMap) -> Vec<String> {
     headers.get_all(header::WARNING).iter().map(text).collect()
 }
 
-fn transport_error(request: &Request, phase: Phase, error: ureq::Error) -> Error {
-    let (phase, error) = match NotSent::unwrap(error) {
-        Ok(error) => (Phase::Connect, error),
-        Err(error) => (phase, error),
-    };
-    let timed_out = match &error {
-        ureq::Error::Timeout(_) => true,
-        ureq::Error::Io(error) => error.kind() == io::ErrorKind::TimedOut,
-        _ => false,
-    };
-    TransportError::new(request.subject.clone(), phase, timed_out, cause(error)).into()
+/// What happened while connecting by way of a proxy.
+#[derive(Debug)]
+struct ThroughProxy {
+    proxy: String,
+    source: Box<dyn StdError + Send + Sync>,
+}
+
+impl fmt::Display for ThroughProxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "through the proxy {}", self.proxy)
+    }
+}
+
+impl StdError for ThroughProxy {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(&*self.source)
+    }
 }
 
 /// ureq's errors wrap what happened and do not tell through `source`.
 fn cause(error: ureq::Error) -> Box<dyn StdError + Send + Sync> {
     match error {
         ureq::Error::Io(error) if error.get_ref().is_some() => match error.into_inner() {
-            Some(inner) => inner,
+            Some(inner) => match inner.downcast::<rustls::Error>() {
+                Ok(error) => tls_cause(*error),
+                Err(inner) => inner,
+            },
             None => "the connection failed".into(),
         },
         ureq::Error::Io(error) => error.into(),
-        ureq::Error::Rustls(error) => error.into(),
+        ureq::Error::Rustls(error) => tls_cause(error),
         ureq::Error::Other(error) => error,
         error => error.into(),
+    }
+}
+
+fn tls_cause(error: rustls::Error) -> Box<dyn StdError + Send + Sync> {
+    match &error {
+        rustls::Error::InvalidCertificate(rustls::CertificateError::Other(other)) => {
+            match other.0.downcast_ref::<CertificateError>() {
+                Some(error) => Box::new(error.clone()),
+                None => error.into(),
+            }
+        }
+        rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType) => {
+            "the other side does not speak TLS: is this a port for http://?".into()
+        }
+        _ => error.into(),
     }
 }

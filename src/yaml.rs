@@ -1,10 +1,11 @@
 //! YAML as the JSON that Kubernetes makes of it: the first document, merge keys applied, the last
 //! of two equal keys winning.
 
+use std::cell::Cell;
 use std::fmt;
 
 use serde::de::{
-    Deserialize, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor,
+    DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 use serde_json::{Map, Number, Value};
 
@@ -18,8 +19,9 @@ pub(crate) fn first_document(text: &str) -> Result<Value, Option<usize>> {
     let Some(document) = serde_yaml::Deserializer::from_str(text).next() else {
         return Ok(Value::Null);
     };
-    Node::deserialize(document)
-        .map(|node| node.0)
+    let left = Cell::new(text.len().saturating_mul(10).saturating_add(1024 * 1024));
+    Node { left: &left }
+        .deserialize(document)
         .map_err(|error| error.location().map(|location| location.line()))
 }
 
@@ -36,17 +38,31 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<String> {
     std::str::from_utf8(bytes).ok().map(str::to_owned)
 }
 
-struct Node(Value);
+/// One node, with all that is in it. Aliases can make a document many times as large as its text
+/// is, so that what it comes to is counted: `left` is what it still may.
+#[derive(Clone, Copy)]
+struct Node<'a> {
+    left: &'a Cell<usize>,
+}
 
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NodeVisitor).map(Node)
+impl Node<'_> {
+    fn count<E: Error>(self, size: usize) -> Result<(), E> {
+        let left = self.left.get().checked_sub(size.saturating_add(1));
+        self.left.set(left.ok_or_else(|| E::custom("too many aliases"))?);
+        Ok(())
     }
 }
 
-struct NodeVisitor;
+impl<'de> DeserializeSeed<'de> for Node<'_> {
+    type Value = Value;
 
-impl<'de> Visitor<'de> for NodeVisitor {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.count(0)?;
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Node<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -74,12 +90,13 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        self.count(value.len())?;
         Ok(Value::String(value.to_owned()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut values = Vec::new();
-        while let Some(Node(value)) = items.next_element()? {
+        while let Some(value) = items.next_element_seed(self)? {
             values.push(value);
         }
         Ok(Value::Array(values))
@@ -88,7 +105,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut fields = Map::new();
         let mut merged = Vec::new();
-        while let Some((Node(key), Node(value))) = entries.next_entry()? {
+        while let Some((key, value)) = entries.next_entry_seed(self, self)? {
             match (key, value) {
                 (Value::String(key), Value::Object(fields)) if key == "<<" => merged.push(fields),
                 (Value::String(key), Value::Array(sources)) if key == "<<" => {
@@ -119,7 +136,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
     /// A tag that is no part of JSON: the content counts.
     fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<Value, A::Error> {
         let (_tag, content) = data.variant::<String>()?;
-        content.newtype_variant::<Node>().map(|node| node.0)
+        content.newtype_variant_seed(self)
     }
 }
 
@@ -167,6 +184,15 @@ mod tests {
         }
         let deep = "[".repeat(10_000);
         assert!(first_document(&deep).is_err());
+        let lines = ('b'..='j').map(|c| {
+            let inner = format!("*{}", char::from(c as u8 - 1));
+            format!("{c}: &{c} [{}]", [inner.as_str(); 10].join(","))
+        });
+        let first = "a: &a [x,x,x,x,x,x,x,x,x,x]".to_owned();
+        let laughs = std::iter::once(first).chain(lines).collect::<Vec<_>>().join("\n");
+        assert!(first_document(&laughs).is_err());
+        let wide = format!("a: &a {}\nb: [{}]\n", "x".repeat(100_000), "*a,".repeat(10_000));
+        assert!(first_document(&wide).is_err());
     }
 
     #[test]

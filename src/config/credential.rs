@@ -1,36 +1,57 @@
+use std::error::Error;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::error::{ConfigError, ConfigField, ConfigProblem};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
 
-/// Text that no `Debug` shows.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Secret(String);
+use super::exec::Plugin;
+use super::file::RotatedFile;
+use super::id_token::IdToken;
+use super::impersonation::is_header_value;
+use super::{ConfigField, Secret};
+use crate::error::{ConfigError, ConfigProblem};
 
-impl Secret {
-    pub(crate) fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(..)")
-    }
-}
-
-/// What goes into the `Authorization` header. Clients of one configuration share it, so that a
-/// token read by one serves all.
+/// Who a client is to the server, but for a client certificate of its own. Clients of one
+/// configuration share it, so that a token read by one serves all.
 pub(crate) struct Credential {
     field: ConfigField,
-    token: Token,
+    source: Source,
 }
 
-enum Token {
+enum Source {
+    /// The whole header.
     Fixed(Secret),
-    File { path: PathBuf, last: Mutex<Option<(Secret, Instant)>> },
+    File(RotatedFile),
+    Callback(Box<TokenCallback>),
+    Exec(Box<Plugin>),
+    IdToken(IdToken),
+}
+
+type TokenCallback = dyn Fn() -> Result<String, Box<dyn Error + Send + Sync>> + Send + Sync;
+
+/// What one request logs in with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Login {
+    /// The `Authorization` header.
+    pub(crate) authorization: Option<Secret>,
+    pub(crate) certificate: Option<Arc<IssuedCert>>,
+}
+
+/// A client certificate and its key that a plugin gave, in PEM.
+#[derive(PartialEq, Eq)]
+pub(crate) struct IssuedCert {
+    pub(crate) cert: String,
+    pub(crate) key: Secret,
+}
+
+impl fmt::Debug for IssuedCert {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("IssuedCert(..)")
+    }
 }
 
 /// As client-go: a service account's token is rotated long before it ends, and the mounted file
@@ -39,63 +60,94 @@ const READ_AGAIN_AFTER: Duration = Duration::from_secs(50);
 
 impl Credential {
     pub(super) fn token(token: &str, field: ConfigField) -> Self {
-        let token = token.trim_end_matches(['\r', '\n']).to_owned();
-        Self { field, token: Token::Fixed(Secret(token)) }
+        // The line break that a file or a YAML block leaves at its end.
+        let token = token.trim_end_matches(['\r', '\n']);
+        Self { field, source: Source::Fixed(Login::bearer(token)) }
     }
 
     /// A file that holds the token. It has to be readable now; later its last good content is
     /// kept.
     pub(super) fn token_file(path: PathBuf, field: ConfigField) -> Result<Self, ConfigError> {
-        let bytes = super::read(path.clone(), Some(field.clone()))?;
-        let last = trimmed(&bytes)
-            .ok_or(ConfigError::Invalid { field: field.clone(), problem: ConfigProblem::Needed })?;
-        let last = Mutex::new(Some((last, Instant::now())));
-        Ok(Self { field, token: Token::File { path, last } })
+        let is_good = |bytes: &[u8]| trimmed(bytes).is_some();
+        let file = RotatedFile::open(path, &field, READ_AGAIN_AFTER, is_good)?;
+        Ok(Self { field, source: Source::File(file) })
+    }
+
+    pub(super) fn basic(user: &str, password: &str, field: ConfigField) -> Self {
+        let header = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
+        Self { field, source: Source::Fixed(Secret::new(header)) }
+    }
+
+    pub(super) fn callback(callback: Box<TokenCallback>, field: ConfigField) -> Self {
+        Self { field, source: Source::Callback(callback) }
+    }
+
+    pub(super) fn exec(plugin: Plugin) -> Self {
+        Self { field: plugin.field.clone(), source: Source::Exec(Box::new(plugin)) }
+    }
+
+    pub(super) fn id_token(token: IdToken, field: ConfigField) -> Self {
+        Self { field, source: Source::IdToken(token) }
     }
 
     pub(crate) fn field(&self) -> &ConfigField {
         &self.field
     }
 
-    /// Whether the value could stand in a header, without showing it.
+    /// What can be told without asking anybody: whether the value could stand in a header.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        self.bearer(Instant::now()).map(drop)
+        match self.source {
+            Source::Callback(_) | Source::Exec(_) => Ok(()),
+            _ => self.login(Instant::now()).map(drop),
+        }
     }
 
-    /// The token to send with a request that is made `now`.
-    pub(crate) fn bearer(&self, now: Instant) -> Result<Secret, ConfigError> {
-        let token = match &self.token {
-            Token::Fixed(token) => token.clone(),
-            Token::File { path, last } => {
-                let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-                let kept = last.take();
-                let fresh = |(_, read): &(Secret, Instant)| {
-                    now.saturating_duration_since(*read) < READ_AGAIN_AFTER
-                };
-                let (token, read) = match kept {
-                    Some(kept) if fresh(&kept) => kept,
-                    kept => match (std::fs::read(path).ok().and_then(|b| trimmed(&b)), kept) {
-                        (Some(token), _) => (token, now),
-                        (None, Some(kept)) => kept,
-                        (None, None) => return Err(self.invalid(ConfigProblem::Needed)),
-                    },
-                };
-                *last = Some((token.clone(), read));
-                token
+    /// What to send with a request that is made `now`.
+    pub(crate) fn login(&self, now: Instant) -> Result<Login, ConfigError> {
+        match &self.source {
+            Source::Fixed(header) => self.checked(header.clone()),
+            Source::File(file) => self.token_in(&file.content(now)),
+            Source::Callback(callback) => {
+                let token = callback().map_err(|source| ConfigError::TokenCallback { source })?;
+                self.checked(Login::bearer(token.trim_end_matches(['\r', '\n'])))
             }
+            Source::Exec(plugin) => plugin.login(),
+            Source::IdToken(token) => {
+                let token = token.token(Timestamp::now()).map_err(|p| self.invalid(p))?;
+                self.checked(Login::bearer(token.expose()))
+            }
+        }
+    }
+
+    /// What to send after the server did not accept `refused`; `None` when that is all there is.
+    pub(crate) fn login_again(
+        &self,
+        refused: &Login,
+        now: Instant,
+    ) -> Result<Option<Login>, ConfigError> {
+        let login = match &self.source {
+            Source::Fixed(_) | Source::IdToken(_) => return Ok(None),
+            Source::File(file) => self.token_in(&file.content_now(now))?,
+            Source::Callback(_) => self.login(now)?,
+            Source::Exec(plugin) => plugin.login_again(refused)?,
         };
-        if token.0.is_empty() {
+        Ok(Some(login).filter(|login| login != refused))
+    }
+
+    fn token_in(&self, bytes: &[u8]) -> Result<Login, ConfigError> {
+        let token = trimmed(bytes).ok_or_else(|| self.invalid(ConfigProblem::Needed))?;
+        self.checked(Login::bearer(token))
+    }
+
+    fn checked(&self, header: Secret) -> Result<Login, ConfigError> {
+        if header.expose() == BEARER {
             return Err(self.invalid(ConfigProblem::Needed));
         }
-        if !token.0.bytes().all(|b| matches!(b, b'\t' | b' '..=b'~' | 0x80..)) {
-            return Err(self.refused());
+        let login = Login { authorization: Some(header), certificate: None };
+        if login.has_unusable_header() {
+            return Err(self.invalid(ConfigProblem::NotAHeaderValue));
         }
-        Ok(token)
-    }
-
-    /// What to say when the token turns out to be no header value after all.
-    pub(crate) fn refused(&self) -> ConfigError {
-        self.invalid(ConfigProblem::NotAHeaderValue)
+        Ok(login)
     }
 
     fn invalid(&self, problem: ConfigProblem) -> ConfigError {
@@ -103,10 +155,22 @@ impl Credential {
     }
 }
 
+const BEARER: &str = "Bearer ";
+
+impl Login {
+    pub(super) fn bearer(token: &str) -> Secret {
+        Secret::new(format!("{BEARER}{token}"))
+    }
+
+    pub(super) fn has_unusable_header(&self) -> bool {
+        self.authorization.as_ref().is_some_and(|header| !is_header_value(header.expose()))
+    }
+}
+
 /// The file's text without the line break that editors put at its end.
-fn trimmed(bytes: &[u8]) -> Option<Secret> {
+fn trimmed(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok()?.trim();
-    (!text.is_empty()).then(|| Secret(text.to_owned()))
+    (!text.is_empty()).then_some(text)
 }
 
 #[cfg(test)]
@@ -117,6 +181,10 @@ mod tests {
         ConfigField::setter("tokenFile")
     }
 
+    fn header(login: &Login) -> String {
+        login.authorization.as_ref().unwrap().expose().to_owned()
+    }
+
     #[test]
     fn a_token_file_is_read_again_and_its_last_good_content_kept() {
         let dir = tempfile::tempdir().unwrap();
@@ -125,8 +193,8 @@ mod tests {
         let credential = Credential::token_file(path.clone(), field()).unwrap();
         let start = Instant::now();
         let at = |seconds| {
-            let token = credential.bearer(start + Duration::from_secs(seconds)).unwrap();
-            token.expose().to_owned()
+            let login = credential.login(start + Duration::from_secs(seconds)).unwrap();
+            header(&login).strip_prefix("Bearer ").unwrap().to_owned()
         };
         assert_eq!(at(0), "one");
         std::fs::write(&path, "two").unwrap();
@@ -141,11 +209,34 @@ mod tests {
     }
 
     #[test]
+    fn a_refused_token_is_looked_for_anew_and_told_only_when_it_differs() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("token");
+        std::fs::write(&path, "one").unwrap();
+        let credential = Credential::token_file(path.clone(), field()).unwrap();
+        let now = Instant::now();
+        let one = credential.login(now).unwrap();
+        assert_eq!(credential.login_again(&one, now).unwrap(), None);
+        std::fs::write(&path, "two").unwrap();
+        let two = credential.login_again(&one, now).unwrap().unwrap();
+        assert_eq!(header(&two), "Bearer two");
+        assert_eq!(credential.login(now).unwrap(), two, "and it stays");
+        let fixed = Credential::token("a", field());
+        assert_eq!(fixed.login_again(&fixed.login(now).unwrap(), now).unwrap(), None);
+    }
+
+    #[test]
     fn a_token_that_is_no_header_value_is_refused() {
         for (token, fits) in
             [("a", true), ("a\n", true), ("", false), ("a\nb", false), ("a\0", false)]
         {
             assert_eq!(Credential::token(token, field()).check().is_ok(), fits, "{token:?}");
         }
+    }
+
+    #[test]
+    fn basic_authentication_is_one_header() {
+        let credential = Credential::basic("u", "", field());
+        assert_eq!(header(&credential.login(Instant::now()).unwrap()), "Basic dTo=");
     }
 }

@@ -1,8 +1,12 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::environment::Environment;
-use super::{Config, Credential, Pem, Server, read};
+use super::{Config, Credential, Pem, Proxy, Server};
 use crate::error::{ConfigError, ConfigField, ConfigProblem};
+
+/// New connections are made with a new CA this long after it is there, at the latest.
+const CA_READ_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 pub(super) fn load(environment: &Environment) -> Result<Config, ConfigError> {
     let variable = |value: &Option<String>, name: &str| {
@@ -23,23 +27,40 @@ pub(super) fn load(environment: &Environment) -> Result<Config, ConfigError> {
         let field = ConfigField::setter("KUBERNETES_SERVICE_HOST");
         ConfigError::Invalid { field, problem: ConfigProblem::NotAUrl }
     })?;
-    let mut config = Config::of(server);
+    let proxy = Proxy::of_environment(environment, &server)?;
+    let mut config = Config::of(server, proxy);
     let field = |name: &str| {
         ConfigField::in_file(mounted.join(name), "the service account".to_owned(), name)
     };
     config.credential = Some(Arc::new(Credential::token_file(token, field("token"))?));
     // Without a CA of its own the cluster is verified with the system's roots, as client-go does.
-    let ca = mounted.join("ca.crt");
-    if ca.is_file() {
-        let text = read(ca, Some(field("ca.crt")))?;
-        config.ca = Some(Pem { text, field: field("ca.crt") });
-    }
-    config.default_namespace =
-        environment.pod_namespace.clone().filter(|name| !name.is_empty()).or_else(|| {
-            let text = std::fs::read_to_string(mounted.join("namespace")).ok()?;
-            Some(text.trim().to_owned()).filter(|name| !name.is_empty())
-        });
+    config.ca = Pem::file(mounted.join("ca.crt"), field("ca.crt"), CA_READ_AGAIN_AFTER)
+        .ok()
+        .filter(Pem::holds_a_certificate);
+    config.default_namespace = namespace(environment);
     Ok(config)
+}
+
+/// What client-go takes for a pod: the variables and the token are there.
+pub(super) fn is_pod(environment: &Environment) -> bool {
+    let is_set = |value: &Option<String>| value.as_ref().is_some_and(|value| !value.is_empty());
+    is_set(&environment.service_host)
+        && is_set(&environment.service_port)
+        && environment.service_account.join("token").is_file()
+}
+
+pub(super) fn namespace(environment: &Environment) -> Option<String> {
+    let text = |text: String| Some(text.trim().to_owned()).filter(|name| !name.is_empty());
+    environment
+        .pod_namespace
+        .clone()
+        .and_then(text)
+        .or_else(|| {
+            std::fs::read_to_string(environment.service_account.join("namespace"))
+                .ok()
+                .and_then(text)
+        })
+        .or_else(|| Some("default".to_owned()))
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 
 use self::document::{Entry, Kubeconfigs};
+use super::Config;
 use super::environment::Environment;
-use super::{ClientCert, Config, Credential, Pem, Server, read};
-use crate::error::{ConfigError, ConfigField, ConfigProblem};
+use crate::error::ConfigError;
 
+mod cluster;
 mod document;
+mod exec;
+mod pem;
+mod user;
 
 /// Which kubeconfig, and which context of it.
 ///
@@ -87,14 +87,15 @@ impl Kubeconfig {
             .entry("clusters", "cluster", &cluster_name)?
             .ok_or_else(|| missing("cluster", &cluster_name))?;
 
-        let mut config = cluster_settings(&cluster)?;
+        let mut config = cluster::settings(&cluster, environment)?;
         config.default_namespace = context.string("namespace")?;
         if let Some(user) = context.string("user")? {
             // A user that is in no file is an anonymous one, to kubectl and here.
             if let Some(user) = kubeconfigs.entry("users", "user", &user)? {
-                user_settings(&user, &mut config)?;
+                user::apply(&user, &cluster, environment, &mut config)?;
             }
         }
+        config.check()?;
         Ok(config)
     }
 }
@@ -115,110 +116,16 @@ fn searched(environment: &Environment) -> Vec<PathBuf> {
     files
 }
 
-fn cluster_settings(cluster: &Entry<'_>) -> Result<Config, ConfigError> {
-    for field in ["proxy-url", "tls-server-name"] {
-        cluster.refuse(field)?;
-    }
-    let server = cluster.string("server")?.ok_or_else(|| cluster.needed("server"))?;
-    let server =
-        Server::parse(&server).ok_or_else(|| cluster.invalid("server", ConfigProblem::NotAUrl))?;
-    let mut config = Config::of(server);
-    config.ca = pem(cluster, "certificate-authority")?;
-    config.insecure = cluster.boolean("insecure-skip-tls-verify")?;
-    if let (true, Some(ca)) = (config.insecure, &config.ca) {
-        let problem = ConfigProblem::Beside { other: "insecure-skip-tls-verify" };
-        return Err(ConfigError::Invalid { field: ca.field.clone(), problem });
-    }
-    Ok(config)
-}
-
-fn user_settings(user: &Entry<'_>, config: &mut Config) -> Result<(), ConfigError> {
-    for field in [
-        "exec",
-        "auth-provider",
-        "username",
-        "password",
-        "as",
-        "as-uid",
-        "as-groups",
-        "as-user-extra",
-    ] {
-        user.refuse(field)?;
-    }
-    config.credential = credential(user)?.map(Arc::new);
-    // A key without a certificate is nothing to log in with, and ignored.
-    if let Some(cert) = pem(user, "client-certificate")? {
-        let key = pem(user, "client-key")?.ok_or_else(|| user.needed("client-key"))?;
-        config.client_cert = Some(ClientCert { cert, key });
-    }
-    config.check()
-}
-
-/// The file wins over the token when it can be read.
-fn credential(user: &Entry<'_>) -> Result<Option<Credential>, ConfigError> {
-    let token = user.string("token")?;
-    if let Some(file) = user.path("tokenFile")? {
-        match (Credential::token_file(file, user.field("tokenFile")), &token) {
-            (Ok(credential), _) => return Ok(Some(credential)),
-            (Err(error), None) => return Err(error),
-            (Err(_), Some(_)) => {}
-        }
-    }
-    Ok(token.map(|token| Credential::token(&token, user.field("token"))))
-}
-
-/// A file, or the same thing in base64 in the field that ends in `-data`.
-fn pem(entry: &Entry<'_>, file_field: &'static str) -> Result<Option<Pem>, ConfigError> {
-    let data_field = format!("{file_field}-data");
-    let field = entry.field(&data_field);
-    match (entry.path(file_field)?, entry.string(&data_field)?) {
-        (None, None) => Ok(None),
-        (Some(_), Some(_)) => Err(ConfigError::Invalid {
-            field,
-            problem: ConfigProblem::Beside { other: file_field },
-        }),
-        (Some(path), None) => {
-            let field = entry.field(file_field);
-            Ok(Some(Pem { text: read(path, Some(field.clone()))?, field }))
-        }
-        (None, Some(data)) => {
-            let data: String = data.chars().filter(|c| !c.is_ascii_whitespace()).collect();
-            let text = STANDARD.decode(data).map_err(|_| ConfigError::Invalid {
-                field: field.clone(),
-                problem: ConfigProblem::NotBase64,
-            })?;
-            Ok(Some(Pem { text, field }))
-        }
-    }
-}
-
-/// A path in an entry is relative to the file that the entry stands in.
+/// A path in an entry is relative to the file that the entry stands in, and stays what it is when
+/// the program changes its folder.
 fn beside(file: &Path, path: &str) -> PathBuf {
-    file.parent().unwrap_or(Path::new("")).join(path)
+    let path = file.parent().unwrap_or(Path::new("")).join(path);
+    std::path::absolute(&path).unwrap_or(path)
 }
 
 impl Entry<'_> {
     fn path(&self, name: &str) -> Result<Option<PathBuf>, ConfigError> {
         Ok(self.string(name)?.map(|path| beside(self.file(), &path)))
-    }
-
-    fn needed(&self, name: &str) -> ConfigError {
-        self.invalid(name, ConfigProblem::Needed)
-    }
-
-    fn invalid(&self, name: &str, problem: ConfigProblem) -> ConfigError {
-        ConfigError::Invalid { field: self.field(name), problem }
-    }
-
-    fn refuse(&self, name: &str) -> Result<(), ConfigError> {
-        if self.is_set(name) {
-            return Err(self.invalid(name, ConfigProblem::NotSupportedYet));
-        }
-        Ok(())
-    }
-
-    fn field(&self, name: &str) -> ConfigField {
-        ConfigField::in_file(self.file().to_owned(), self.label(), name)
     }
 }
 

@@ -50,6 +50,20 @@ impl Server {
     pub(crate) fn is_https(&self) -> bool {
         self.https
     }
+
+    /// A name or an address, without the brackets of IPv6.
+    pub(crate) fn host(&self) -> &str {
+        match self.authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((address, _)) => address,
+            None => self.authority.split(':').next().unwrap_or_default(),
+        }
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        let after_host = self.authority.rsplit_once(']').map_or(&*self.authority, |(_, rest)| rest);
+        let port = after_host.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        port.unwrap_or(if self.https { 443 } else { 80 })
+    }
 }
 
 fn is_authority(authority: &str) -> bool {
@@ -106,6 +120,20 @@ mod tests {
         for (url, clean) in cases {
             let server = Server::parse(url).unwrap_or_else(|| panic!("{url}"));
             assert_eq!(server.to_string(), clean, "{url}");
+        }
+    }
+
+    #[test]
+    fn host_and_port_are_told_apart() {
+        for (url, host, port) in [
+            ("https://h", "h", 443),
+            ("http://h", "h", 80),
+            ("https://h:6443/x", "h", 6443),
+            ("https://[fd00::1]:6443", "fd00::1", 6443),
+            ("https://[fd00::1]", "fd00::1", 443),
+        ] {
+            let server = Server::parse(url).unwrap();
+            assert_eq!((server.host(), server.port()), (host, port), "{url}");
         }
     }
 

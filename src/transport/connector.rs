@@ -6,13 +6,19 @@ use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::time::{Duration, Instant};
-use ureq::unversioned::transport::{ConnectionDetails, Connector, NextTimeout, TcpConnector};
+use ureq::unversioned::transport::{
+    ConnectProxyConnector, ConnectionDetails, Connector, NextTimeout, SocksConnector, TcpConnector,
+};
 use ureq::{Agent, Error};
 
 use super::tls::TlsConnector;
 
 pub(super) fn agent(settings: Config, tls: TlsConnector) -> Agent {
-    let chain = ().chain(TcpConnector::default()).chain(tls);
+    let chain =
+        ().chain(SocksConnector::default())
+            .chain(ConnectProxyConnector::default())
+            .chain(TcpConnector::default())
+            .chain(tls);
     let outermost = Outermost { inner: chain, dns: DefaultResolver::default() };
     Agent::with_parts(settings, outermost, NoResolver)
 }
@@ -65,7 +71,13 @@ impl<C: Connector> Connector for Outermost<C> {
         chained: Option<()>,
     ) -> Result<Option<Self::Out>, Error> {
         let connect = || {
-            let addrs = self.dns.resolve(details.uri, details.config, details.timeout)?;
+            // A proxy is asked for the server by name. Its own address is here already when it is
+            // what is connected to.
+            let addrs = if details.config.proxy().is_some() || !details.addrs.is_empty() {
+                details.addrs.clone()
+            } else {
+                self.dns.resolve(details.uri, details.config, details.timeout)?
+            };
             let details = ConnectionDetails {
                 uri: details.uri,
                 addrs,

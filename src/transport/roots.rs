@@ -3,6 +3,8 @@ use std::path::PathBuf;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
+use super::certificate::validity;
+
 /// Where Go looks for a bundle on Linux and the BSDs.
 const BUNDLES: [&str; 6] = [
     "/etc/ssl/certs/ca-certificates.crt",
@@ -39,5 +41,8 @@ pub(super) fn system_roots() -> Vec<CertificateDer<'static>> {
 
 /// Every certificate that can be read, whatever else stands between them.
 pub(super) fn certificates(pem: &[u8]) -> Vec<CertificateDer<'static>> {
-    CertificateDer::pem_slice_iter(pem).filter_map(Result::ok).collect()
+    CertificateDer::pem_slice_iter(pem)
+        .filter_map(Result::ok)
+        .filter(|certificate| validity(certificate).is_some())
+        .collect()
 }

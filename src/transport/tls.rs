@@ -15,12 +15,34 @@ use ureq::unversioned::transport::{
 use super::connector::remaining;
 
 pub(super) struct TlsConnector {
-    config: Arc<ClientConfig>,
+    server: Arc<ClientConfig>,
+    /// What stands in for the server's host.
+    server_name: Option<ServerName<'static>>,
+    /// For the connection to an HTTPS proxy itself, within which the one to the server is made.
+    proxy: Option<Arc<ClientConfig>>,
 }
 
 impl TlsConnector {
-    pub(super) fn new(config: ClientConfig) -> Self {
-        Self { config: Arc::new(config) }
+    pub(super) fn new(
+        server: ClientConfig,
+        server_name: Option<ServerName<'static>>,
+        proxy: Option<ClientConfig>,
+    ) -> Self {
+        Self { server: Arc::new(server), server_name, proxy: proxy.map(Arc::new) }
+    }
+
+    /// ureq connects to a proxy with the settings that it has for the server, but for the proxy.
+    fn side(
+        &self,
+        details: &ConnectionDetails<'_>,
+    ) -> Result<(Arc<ClientConfig>, ServerName<'static>), Error> {
+        match (&self.proxy, &self.server_name) {
+            (Some(proxy), _) if details.config.proxy().is_none() => {
+                Ok((proxy.clone(), host(details)?))
+            }
+            (_, Some(name)) => Ok((self.server.clone(), name.clone())),
+            (_, None) => Ok((self.server.clone(), host(details)?)),
+        }
     }
 }
 
@@ -42,7 +64,8 @@ impl<In: Transport> Connector<In> for TlsConnector {
         if !details.needs_tls() || transport.is_tls() {
             return Ok(Some(Either::A(transport)));
         }
-        let mut connection = ClientConnection::new(self.config.clone(), server_name(details)?)?;
+        let (config, name) = self.side(details)?;
+        let mut connection = ClientConnection::new(config, name)?;
         let mut socket = TransportAdapter::new(transport.boxed(), details.current_time.clone());
         socket.set_timeout(remaining(details));
         connection.complete_io(&mut socket)?;
@@ -57,11 +80,11 @@ impl<In: Transport> Connector<In> for TlsConnector {
     }
 }
 
-fn server_name(details: &ConnectionDetails<'_>) -> Result<ServerName<'static>, Error> {
+fn host(details: &ConnectionDetails<'_>) -> Result<ServerName<'static>, Error> {
     let host = details.uri.host().unwrap_or_default();
     let host = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host);
     ServerName::try_from(host.to_owned())
-        .map_err(|_| Error::Tls("the server's host is neither a DNS name nor an IP address"))
+        .map_err(|_| Error::Tls("the host is neither a DNS name nor an IP address"))
 }
 
 pub(super) struct TlsTransport {

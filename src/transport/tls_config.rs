@@ -1,80 +1,122 @@
 use std::sync::Arc;
 
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::PrivateKeyDer;
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{ClientConfig, InconsistentKeys};
 
+use super::private_key::private_key;
 use super::roots::certificates;
+use super::session::Material;
+use super::tls::TlsConnector;
 use super::verifier::{Trust, Verifier};
-use crate::config::{ClientCert, Config, Pem};
+use crate::config::{Config, ProxyScheme};
 use crate::error::{ConfigError, ConfigField, ConfigProblem};
 
-/// One configuration for all connections of a client, so that TLS sessions are resumed.
-pub(super) fn client_config(config: &Config) -> Result<ClientConfig, ConfigError> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let trust = match &config.ca {
+/// One configuration for all connections to the server, so that TLS sessions are resumed, and one
+/// of its own for an HTTPS proxy: other roots, no client certificate.
+pub(super) fn connector(config: &Config, material: &Material) -> Result<TlsConnector, ConfigError> {
+    // A program that needs what ring lacks (P-521, FIPS) installs another provider.
+    let provider = CryptoProvider::get_default()
+        .cloned()
+        .unwrap_or_else(|| Arc::new(rustls::crypto::ring::default_provider()));
+    let cas = cas(config, material)?;
+    let trusted = match (&config.ca, &cas) {
+        (Some(pem), Some(cas)) => format!("the {} of {}", count(cas.len()), pem.field),
+        _ => "the system's roots".to_owned(),
+    };
+    let trust = match &cas {
         _ if config.insecure => Trust::Anyone,
-        None => Trust::System,
-        Some(pem) => {
-            let certificates = certificates(&pem.text);
-            if certificates.is_empty() {
-                return Err(invalid(pem, ConfigProblem::NoCertificate));
-            }
-            Trust::Certificates(certificates)
-        }
+        Some(cas) => Trust::Certificates(cas.clone()),
+        None => Trust::System(Vec::new()),
     };
-    let verifier = Verifier::new(trust, provider.clone());
-    let builder = ClientConfig::builder_with_provider(provider.clone())
+    let verifier = Verifier::new("the server", trust, trusted, provider.clone());
+    let mut tls = client_config(verifier, provider.clone())?;
+    if let Some(pair) = client_key(config, material, &provider)? {
+        tls.client_auth_cert_resolver = Arc::new(SingleCertAndKey::from(Arc::new(pair)));
+    }
+    let proxy = match &config.proxy {
+        Some(proxy) if proxy.scheme == ProxyScheme::Https => {
+            let trust = Trust::System(cas.unwrap_or_default());
+            let trusted = "the system's roots and the cluster's CAs".to_owned();
+            let verifier = Verifier::new("the proxy", trust, trusted, provider.clone());
+            Some(client_config(verifier, provider)?)
+        }
+        _ => None,
+    };
+    Ok(TlsConnector::new(tls, server_name(config)?, proxy))
+}
+
+fn client_config(
+    verifier: Verifier,
+    provider: Arc<CryptoProvider>,
+) -> Result<ClientConfig, ConfigError> {
+    let mut tls = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(rustls::DEFAULT_VERSIONS)
-        .map_err(|_| ConfigError::Invalid {
-            field: ConfigField::setter("the TLS provider"),
-            problem: ConfigProblem::NoTlsVersion,
-        })?;
-    let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
-    let mut tls = match &config.client_cert {
-        None => builder.with_no_client_auth(),
-        Some(client_cert) => {
-            let key = Arc::new(certified_key(client_cert, &provider)?);
-            builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(key)))
-        }
-    };
+        .map_err(|_| {
+            invalid(&ConfigField::setter("the TLS provider"), ConfigProblem::NoTlsVersion)
+        })?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
     tls.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(tls)
 }
 
+fn server_name(config: &Config) -> Result<Option<ServerName<'static>>, ConfigError> {
+    let Some((name, field)) = &config.server_name else { return Ok(None) };
+    ServerName::try_from(name.clone())
+        .map(Some)
+        .map_err(|_| invalid(field, ConfigProblem::NotAServerName))
+}
+
+/// Of a bundle, what can be read counts; a bundle of which nothing can is a mistake.
+fn cas(
+    config: &Config,
+    material: &Material,
+) -> Result<Option<Vec<CertificateDer<'static>>>, ConfigError> {
+    let (Some(pem), Some(text)) = (&config.ca, &material.ca) else { return Ok(None) };
+    let found = certificates(text);
+    if found.is_empty() {
+        return Err(invalid(&pem.field, ConfigProblem::NoCertificate));
+    }
+    Ok(Some(found))
+}
+
+fn count(certificates: usize) -> String {
+    if certificates == 1 { "certificate".into() } else { format!("{certificates} certificates") }
+}
+
 /// rustls' own way refuses X.509 v1 client certificates, which some distributions hand out. Only a
 /// definite mismatch of key and certificate is fatal here.
-fn certified_key(
-    ClientCert { cert, key }: &ClientCert,
+fn client_key(
+    config: &Config,
+    material: &Material,
     provider: &CryptoProvider,
-) -> Result<CertifiedKey, ConfigError> {
-    let chain = certificates(&cert.text);
+) -> Result<Option<CertifiedKey>, ConfigError> {
+    let Some((cert, key)) = &material.client_cert else { return Ok(None) };
+    let (cert_field, key_field) = match (&config.client_cert, &config.credential) {
+        (Some(pair), _) => (pair.cert.field.clone(), pair.key.field.clone()),
+        (None, Some(plugin)) => (
+            plugin.field().within("status.clientCertificateData"),
+            plugin.field().within("status.clientKeyData"),
+        ),
+        (None, None) => return Ok(None),
+    };
+    let chain = certificates(cert);
     if chain.is_empty() {
-        return Err(invalid(cert, ConfigProblem::NoCertificate));
+        return Err(invalid(&cert_field, ConfigProblem::NoCertificate));
     }
-    let der = PrivateKeyDer::from_pem_slice(&key.text).map_err(|_| {
-        let text = String::from_utf8_lossy(&key.text);
-        let encrypted =
-            text.contains("ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED");
-        let problem =
-            if encrypted { ConfigProblem::EncryptedKey } else { ConfigProblem::NoPrivateKey };
-        invalid(key, problem)
-    })?;
-    let signer = provider
-        .key_provider
-        .load_private_key(der)
-        .map_err(|_| invalid(key, ConfigProblem::NoPrivateKey))?;
+    let signer = private_key(key, provider).map_err(|problem| invalid(&key_field, problem))?;
     let certified = CertifiedKey::new(chain, signer);
     match certified.keys_match() {
         Err(rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
-            Err(invalid(key, ConfigProblem::KeyMismatch))
+            Err(invalid(&key_field, ConfigProblem::KeyMismatch))
         }
-        _ => Ok(certified),
+        _ => Ok(Some(certified)),
     }
 }
 
-fn invalid(pem: &Pem, problem: ConfigProblem) -> ConfigError {
-    ConfigError::Invalid { field: pem.field.clone(), problem }
+fn invalid(field: &ConfigField, problem: ConfigProblem) -> ConfigError {
+    ConfigError::Invalid { field: field.clone(), problem }
 }

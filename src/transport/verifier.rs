@@ -8,30 +8,41 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{
+    CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme,
+};
 
-use super::certificate::validity;
+use super::certificate::{describe, rfc3339, validity};
 use super::roots::system_roots;
+use crate::error::{CertificateError as NotAccepted, CertificateProblem};
 
 /// What the server's certificate is measured by.
 pub(super) enum Trust {
     /// The configured CAs.
     Certificates(Vec<CertificateDer<'static>>),
-    /// The system's roots, read at the first handshake.
-    System,
+    /// The system's roots, read at the first handshake, and these.
+    System(Vec<CertificateDer<'static>>),
     /// Nothing.
     Anyone,
 }
 
 pub(super) struct Verifier {
+    who: &'static str,
     trust: Trust,
+    /// The same in words.
+    trusted: String,
     provider: Arc<CryptoProvider>,
     webpki: OnceLock<Result<Arc<WebPkiServerVerifier>, Error>>,
 }
 
 impl Verifier {
-    pub(super) fn new(trust: Trust, provider: Arc<CryptoProvider>) -> Self {
-        Self { trust, provider, webpki: OnceLock::new() }
+    pub(super) fn new(
+        who: &'static str,
+        trust: Trust,
+        trusted: String,
+        provider: Arc<CryptoProvider>,
+    ) -> Self {
+        Self { who, trust, trusted, provider, webpki: OnceLock::new() }
     }
 
     fn webpki(&self) -> Result<&WebPkiServerVerifier, Error> {
@@ -39,12 +50,13 @@ impl Verifier {
             let mut roots = RootCertStore::empty();
             let certificates = match &self.trust {
                 Trust::Certificates(certificates) => certificates.clone(),
-                Trust::System | Trust::Anyone => system_roots(),
+                Trust::System(more) => [system_roots(), more.clone()].concat(),
+                Trust::Anyone => Vec::new(),
             };
             roots.add_parsable_certificates(certificates);
             WebPkiServerVerifier::builder_with_provider(Arc::new(roots), self.provider.clone())
                 .build()
-                .map_err(|_| Error::General("the system has no root certificates".to_owned()))
+                .map_err(|_| Error::General(format!("no CA among {}", self.trusted)))
         });
         built.as_ref().map(|webpki| &**webpki).map_err(Clone::clone)
     }
@@ -57,7 +69,9 @@ impl Verifier {
         name: &ServerName<'_>,
         now: UnixTime,
     ) -> Option<Result<(), Error>> {
-        let Trust::Certificates(certificates) = &self.trust else { return None };
+        let (Trust::Certificates(certificates) | Trust::System(certificates)) = &self.trust else {
+            return None;
+        };
         if !certificates.iter().any(|certificate| **certificate == **end_entity) {
             return None;
         }
@@ -74,6 +88,41 @@ impl Verifier {
             Ok(())
         }))
     }
+
+    /// The error in words that name what was presented, what was expected and what to do.
+    fn explained(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        name: &ServerName<'_>,
+        error: Error,
+    ) -> Error {
+        use CertificateError as Reason;
+        let Error::InvalidCertificate(reason) = error else { return error };
+        let is = |text: &str| format!("{reason:?}").contains(text);
+        let problem = match &reason {
+            Reason::NotValidForName | Reason::NotValidForNameContext { .. } => {
+                CertificateProblem::Name
+            }
+            Reason::UnknownIssuer => CertificateProblem::Issuer,
+            Reason::ExpiredContext { time, not_after } => {
+                CertificateProblem::Ended { at: rfc3339(*not_after), now: rfc3339(*time) }
+            }
+            Reason::NotValidYetContext { time, not_before } => {
+                CertificateProblem::NotBegun { at: rfc3339(*not_before), now: rfc3339(*time) }
+            }
+            _ if is("CaUsedAsEndEntity") => CertificateProblem::AuthorityAsServer,
+            _ if is("UnsupportedSignature") || is("BadSignature") => CertificateProblem::Signature,
+            other => CertificateProblem::Other(format!("is not accepted: {other}")),
+        };
+        let error = NotAccepted {
+            who: self.who,
+            name: name.to_str().into_owned(),
+            presented: describe(end_entity),
+            trusted: self.trusted.clone(),
+            problem,
+        };
+        CertificateError::Other(OtherError(Arc::new(error))).into()
+    }
 }
 
 impl ServerCertVerifier for Verifier {
@@ -88,16 +137,17 @@ impl ServerCertVerifier for Verifier {
         if matches!(self.trust, Trust::Anyone) {
             return Ok(ServerCertVerified::assertion());
         }
-        let webpki = self.webpki()?;
-        let verified =
-            webpki.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
-        match verified {
+        let verified = self.webpki().and_then(|webpki| {
+            webpki.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+        });
+        let verified = match verified {
             Ok(verified) => Ok(verified),
             Err(error) => match self.is_configured_itself(end_entity, server_name, now) {
                 Some(result) => result.map(|()| ServerCertVerified::assertion()),
                 None => Err(error),
             },
-        }
+        };
+        verified.map_err(|error| self.explained(end_entity, server_name, error))
     }
 
     fn verify_tls12_signature(

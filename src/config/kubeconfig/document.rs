@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::super::read;
+use super::super::file::read;
 use crate::error::{ConfigError, ConfigField, ConfigProblem};
 use crate::yaml;
 
@@ -23,11 +23,14 @@ struct Document {
     root: Mapping,
 }
 
-/// The body of one named entry: one cluster, user or context.
+/// The body of one named entry (one cluster, user or context), or a mapping within it.
+#[derive(Clone, Copy)]
 pub(super) struct Entry<'a> {
     file: &'a Path,
     kind: &'static str,
     name: &'a str,
+    /// The field that holds the mapping, when it is one within an entry.
+    within: Option<&'static str>,
     body: Option<&'a Mapping>,
 }
 
@@ -35,7 +38,7 @@ impl Kubeconfigs {
     pub(super) fn read(files: Vec<PathBuf>, must_exist: bool) -> Result<Self, ConfigError> {
         let mut documents = Vec::new();
         for file in &files {
-            let bytes = match read(file.clone(), None) {
+            let bytes = match read(file, None) {
                 Err(ConfigError::Read { source, .. })
                     if !must_exist && source.kind() == io::ErrorKind::NotFound =>
                 {
@@ -43,7 +46,9 @@ impl Kubeconfigs {
                 }
                 bytes => bytes?,
             };
-            documents.push(Document { file: file.clone(), root: parse(file, &bytes)? });
+            let document = Document { file: file.clone(), root: parse(file, &bytes)? };
+            document.root().check_version()?;
+            documents.push(document);
         }
         Ok(Self { searched: files, documents })
     }
@@ -55,13 +60,7 @@ impl Kubeconfigs {
     /// The first that is not empty, whatever file it is in.
     pub(super) fn current_context(&self) -> Result<Option<String>, ConfigError> {
         for document in &self.documents {
-            let root = Entry {
-                file: &document.file,
-                kind: "kubeconfig",
-                name: "",
-                body: Some(&document.root),
-            };
-            if let Some(name) = root.string("current-context")? {
+            if let Some(name) = document.root().string("current-context")? {
                 return Ok(Some(name));
             }
         }
@@ -83,11 +82,15 @@ impl Kubeconfigs {
             let entries = match root.get(list) {
                 None | Some(Value::Null) => continue,
                 Some(Value::Array(entries)) => entries,
-                Some(_) => return invalid(ConfigProblem::NotA("list")),
+                Some(other) => return invalid(not_a("list", other)),
             };
-            let mut named = entries
-                .iter()
-                .filter(|entry| entry.get("name").and_then(Value::as_str) == Some(name));
+            let is_named = |entry: &&Value| match entry.get("name") {
+                Some(Value::String(text)) => text == name,
+                // kubectl would have it quoted.
+                Some(Value::Number(number)) => number.to_string() == name,
+                _ => false,
+            };
+            let mut named = entries.iter().filter(is_named);
             let Some(entry) = named.next() else { continue };
             if named.next().is_some() {
                 return invalid(ConfigProblem::DuplicateName);
@@ -95,51 +98,114 @@ impl Kubeconfigs {
             let body = match entry.get(kind) {
                 None | Some(Value::Null) => None,
                 Some(Value::Object(body)) => Some(body),
-                Some(_) => return invalid(ConfigProblem::NotA("list of mappings")),
+                Some(other) => return invalid(not_a("list of mappings", other)),
             };
-            return Ok(Some(Entry { file, kind, name, body }));
+            return Ok(Some(Entry { file, kind, name, within: None, body }));
         }
         Ok(None)
     }
 }
 
-impl Entry<'_> {
+impl Document {
+    fn root(&self) -> Entry<'_> {
+        Entry {
+            file: &self.file,
+            kind: "kubeconfig",
+            name: "",
+            within: None,
+            body: Some(&self.root),
+        }
+    }
+}
+
+impl<'a> Entry<'a> {
     pub(super) fn file(&self) -> &Path {
         self.file
     }
 
-    pub(super) fn label(&self) -> String {
-        if self.name.is_empty() {
-            return format!("the {}", self.kind);
+    /// Where the field stands, for messages.
+    pub(super) fn field(&self, name: &str) -> ConfigField {
+        let entry = match self.name {
+            "" => format!("the {}", self.kind),
+            name => format!("{} \"{name}\"", self.kind),
+        };
+        match self.within {
+            None => ConfigField::in_file(self.file.to_owned(), entry, name),
+            Some(within) => {
+                ConfigField::in_file(self.file.to_owned(), entry, &format!("{within}.{name}"))
+            }
         }
-        format!("{} \"{}\"", self.kind, self.name)
+    }
+
+    pub(super) fn invalid(&self, name: &str, problem: ConfigProblem) -> ConfigError {
+        ConfigError::Invalid { field: self.field(name), problem }
+    }
+
+    pub(super) fn needed(&self, name: &str) -> ConfigError {
+        self.invalid(name, ConfigProblem::Needed)
     }
 
     /// `None` for what kubectl takes as not set: absent and null.
-    fn get(&self, name: &str) -> Option<&Value> {
+    pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
         self.body?.get(name).filter(|value| !value.is_null())
     }
 
-    /// Whether there is more than nothing: an empty string, list or mapping is nothing.
-    pub(super) fn is_set(&self, name: &str) -> bool {
+    /// A nonempty string. An integer is taken for its text: a token or a name can consist of
+    /// digits. Of a fraction, or a number too large, the text is lost.
+    pub(super) fn string(&self, name: &str) -> Result<Option<String>, ConfigError> {
+        Ok(self.get(name).map(|value| self.text(name, value)).transpose()?.flatten())
+    }
+
+    fn text(&self, name: &str, value: &Value) -> Result<Option<String>, ConfigError> {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Number(number) if !number.is_f64() => number.to_string(),
+            other => return Err(self.invalid(name, not_a("string", other))),
+        };
+        Ok(Some(text).filter(|text| !text.is_empty()))
+    }
+
+    /// A list of strings; an empty one stays, for an argument can be empty.
+    pub(super) fn strings(&self, name: &str) -> Result<Vec<String>, ConfigError> {
+        let mut strings = Vec::new();
+        for item in self.list(name)? {
+            let text = if item.is_null() { None } else { self.text(name, item)? };
+            strings.push(text.unwrap_or_default());
+        }
+        Ok(strings)
+    }
+
+    fn list(&self, name: &str) -> Result<&'a [Value], ConfigError> {
         match self.get(name) {
-            None => false,
-            Some(Value::String(text)) => !text.is_empty(),
-            Some(Value::Array(items)) => !items.is_empty(),
-            Some(Value::Object(fields)) => !fields.is_empty(),
-            Some(_) => true,
+            None => Ok(&[]),
+            Some(Value::Array(items)) => Ok(items),
+            Some(other) => Err(self.invalid(name, not_a("list", other))),
         }
     }
 
-    /// A nonempty string. A number is taken for its text: a token or a name can consist of digits.
-    pub(super) fn string(&self, name: &str) -> Result<Option<String>, ConfigError> {
-        let text = match self.get(name) {
-            None => return Ok(None),
-            Some(Value::String(text)) => text.clone(),
-            Some(Value::Number(number)) => number.to_string(),
-            Some(_) => return Err(self.wrong_type(name, "string")),
-        };
-        Ok(Some(text).filter(|text| !text.is_empty()))
+    /// A mapping within this one.
+    pub(super) fn mapping(&self, name: &'static str) -> Result<Option<Self>, ConfigError> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(value) => Ok(Some(self.inner(name, value)?)),
+        }
+    }
+
+    /// A list of mappings within this one.
+    pub(super) fn mappings(&self, name: &'static str) -> Result<Vec<Self>, ConfigError> {
+        self.list(name)?.iter().map(|item| self.inner(name, item)).collect()
+    }
+
+    fn inner(&self, name: &'static str, value: &'a Value) -> Result<Self, ConfigError> {
+        match value {
+            Value::Object(body) => Ok(Self { within: Some(name), body: Some(body), ..*self }),
+            other => Err(self.invalid(name, not_a("mapping", other))),
+        }
+    }
+
+    /// The fields that are set.
+    pub(super) fn fields(&self) -> impl Iterator<Item = &'a String> + use<'a> {
+        self.body.into_iter().flatten().map(|(name, _)| name)
     }
 
     /// YAML 1.1 knows more words for a boolean than YAML 1.2, and kubectl reads YAML 1.1.
@@ -147,21 +213,36 @@ impl Entry<'_> {
         match self.get(name) {
             None => Ok(false),
             Some(Value::Bool(value)) => Ok(*value),
-            Some(Value::String(text)) => match text.to_ascii_lowercase().as_str() {
+            Some(value @ Value::String(text)) => match text.to_ascii_lowercase().as_str() {
                 "yes" | "on" | "y" => Ok(true),
                 "no" | "off" | "n" | "" => Ok(false),
-                _ => Err(self.wrong_type(name, "boolean")),
+                _ => Err(self.invalid(name, not_a("boolean", value))),
             },
-            Some(_) => Err(self.wrong_type(name, "boolean")),
+            Some(other) => Err(self.invalid(name, not_a("boolean", other))),
         }
     }
 
-    fn wrong_type(&self, name: &str, expected: &'static str) -> ConfigError {
-        ConfigError::Invalid {
-            field: ConfigField::in_file(self.file.to_owned(), self.label(), name),
-            problem: ConfigProblem::NotA(expected),
+    /// What says nothing about its version is of this one.
+    fn check_version(&self) -> Result<(), ConfigError> {
+        for (name, supported) in [("apiVersion", "v1"), ("kind", "Config")] {
+            if self.string(name)?.is_some_and(|value| value != supported) {
+                return Err(self.invalid(name, ConfigProblem::NotOneOf { supported }));
+            }
         }
+        Ok(())
     }
+}
+
+fn not_a(expected: &'static str, value: &Value) -> ConfigProblem {
+    let found = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "list",
+        Value::Object(_) => "mapping",
+    };
+    ConfigProblem::NotA { expected, found }
 }
 
 /// An empty file is a kubeconfig that says nothing.

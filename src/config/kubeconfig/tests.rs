@@ -1,7 +1,11 @@
 use std::ffi::OsString;
+use std::time::Instant;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 
 use super::*;
-use crate::config::environment::Environment;
+use crate::error::ConfigProblem;
 
 const CLUSTER: &str = "{name: c, cluster: {server: 'https://h:6443'}}";
 const CONTEXT: &str = "{name: x, context: {cluster: c, user: u, namespace: n}}";
@@ -61,8 +65,8 @@ fn problem(result: Result<Config, ConfigError>) -> (String, ConfigProblem) {
 }
 
 fn bearer(config: &Config) -> String {
-    let token = config.credential.as_ref().unwrap().bearer(std::time::Instant::now());
-    token.unwrap().expose().to_owned()
+    let login = config.credential.as_ref().unwrap().login(Instant::now()).unwrap();
+    login.authorization.unwrap().expose().strip_prefix("Bearer ").unwrap().to_owned()
 }
 
 #[test]
@@ -171,7 +175,7 @@ fn paths_are_relative_to_the_file_of_their_entry() {
     );
     let config = search(&[&users, &rest], None).unwrap();
     assert_eq!(bearer(&config), "from a");
-    assert_eq!(config.ca.unwrap().text, b"CA");
+    assert_eq!(*config.ca.unwrap().text(Instant::now()), *b"CA");
 }
 
 #[test]
@@ -185,25 +189,73 @@ fn a_token_file_wins_over_a_token_when_it_can_be_read() {
 }
 
 #[test]
-fn what_cannot_be_done_yet_is_refused_and_never_left_out() {
-    for (field, user) in [
-        ("exec", "{exec: {command: x}}"),
-        ("auth-provider", "{auth-provider: {name: gcp}}"),
-        ("username", "{username: u}"),
-        ("password", "{password: p}"),
-        ("as", "{token: t, as: bob}"),
-        ("as-groups", "{as-groups: [g]}"),
-        ("as-uid", "{as-uid: '1'}"),
-        ("as-user-extra", "{as-user-extra: {a: [b]}}"),
-    ] {
-        let expected = (field.to_owned(), ConfigProblem::NotSupportedYet);
-        assert_eq!(problem(load_text(with_user(user))), expected);
+fn no_part_of_an_identity_is_left_out() {
+    let refused = |user: &str| problem(load_text(with_user(user)));
+    let without = |field: &str| (field.to_owned(), ConfigProblem::Without { other: "as" });
+    assert_eq!(refused("{as-groups: [g]}"), without("as-groups"));
+    assert_eq!(refused("{as-uid: '1'}"), without("as-uid"));
+    assert_eq!(refused("{as-user-extra: {a: [b]}}"), without("as-user-extra"));
+    for (name, plugin) in [("gcp", "gke-gcloud-auth-plugin"), ("azure", "kubelogin")] {
+        let user = format!("{{token: t, auth-provider: {{name: {name}}}}}");
+        let replaced = ConfigProblem::ReplacedProvider { plugin };
+        assert_eq!(refused(&user), ("auth-provider.name".to_owned(), replaced));
     }
-    for (field, rest) in [("proxy-url", "http://p"), ("tls-server-name", "n")] {
-        let cluster = format!("{{server: 'https://h', {field}: '{rest}'}}");
-        let expected = (field.to_owned(), ConfigProblem::NotSupportedYet);
-        assert_eq!(problem(load_text(with_cluster(&cluster))), expected);
+    let unknown = refused("{auth-provider: {name: x}}");
+    assert_eq!(unknown, ("auth-provider.name".to_owned(), ConfigProblem::UnknownProvider));
+    let headers = |user: &str| {
+        let impersonation = load_text(with_user(user)).unwrap().impersonation.unwrap();
+        let headers = impersonation.headers();
+        headers.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>()
+    };
+    assert_eq!(headers("{as: bob}"), ["impersonate-user: bob"]);
+    assert_eq!(
+        headers("{as: bob, as-uid: 7, as-groups: [a, b], as-user-extra: {Sc/o: [x, y]}}"),
+        [
+            "impersonate-user: bob",
+            "impersonate-uid: 7",
+            "impersonate-group: a",
+            "impersonate-group: b",
+            "impersonate-extra-sc%2fo: x",
+            "impersonate-extra-sc%2fo: y",
+        ]
+    );
+}
+
+#[test]
+fn the_environment_names_a_proxy_unless_the_kubeconfig_does() {
+    let files = Files::new();
+    let proxy = |cluster: &str, environment: &Environment| {
+        let path = files.write("config", with_cluster(cluster));
+        let config = Kubeconfig::file(path).load(environment);
+        config.map(|config| config.proxy.map(|proxy| proxy.to_string()))
+    };
+    let environment = Environment {
+        https_proxy: Some(("HTTPS_PROXY", "p.example:1".to_owned())),
+        http_proxy: Some(("http_proxy", "socks5://q.example:2".to_owned())),
+        no_proxy: Some("exempt.example".to_owned()),
+        ..Environment::default()
+    };
+    let url = |url: &str| Some(url.to_owned());
+    let https = "{server: 'https://h'}";
+    assert_eq!(proxy(https, &Environment::default()).unwrap(), None);
+    assert_eq!(proxy(https, &environment).unwrap(), url("http://p.example:1"));
+    assert_eq!(proxy("{server: 'http://h'}", &environment).unwrap(), url("socks5://q.example:2"));
+    assert_eq!(proxy("{server: 'https://exempt.example'}", &environment).unwrap(), None);
+    assert_eq!(proxy("{server: 'https://127.0.0.1:1'}", &environment).unwrap(), None);
+    let own = "{server: 'https://exempt.example', proxy-url: 'socks5://r:3'}";
+    assert_eq!(proxy(own, &environment).unwrap(), url("socks5://r:3"));
+    for url in ["ftp://p", "p:1", "http://"] {
+        let refused = proxy(&format!("{{server: 'https://h', proxy-url: '{url}'}}"), &environment);
+        let Err(ConfigError::Invalid { field, problem }) = refused else { panic!("{url}") };
+        assert_eq!((field.name(), problem), ("proxy-url", ConfigProblem::NotAProxyUrl));
     }
+    let environment = Environment {
+        http_proxy: Some(("HTTP_PROXY", "http://q.example:2".to_owned())),
+        ..Environment::default()
+    };
+    let refused = proxy("{server: 'http://h'}", &environment);
+    let Err(ConfigError::Invalid { field, problem }) = refused else { panic!("{refused:?}") };
+    assert_eq!((field.name(), problem), ("HTTP_PROXY", ConfigProblem::HttpProxyWithoutTls));
 }
 
 #[test]
@@ -218,7 +270,10 @@ fn contradictions_and_wrong_types_name_their_field() {
         beside("client-certificate-data", "client-certificate")
     );
     assert_eq!(user("{client-certificate: f}"), ("client-key".into(), ConfigProblem::Needed));
-    assert_eq!(user("{token: [a]}"), ("token".into(), ConfigProblem::NotA("string")));
+    assert_eq!(
+        user("{token: [a]}"),
+        ("token".into(), ConfigProblem::NotA { expected: "string", found: "list" })
+    );
     assert_eq!(
         user("{client-certificate-data: '#'}"),
         ("client-certificate-data".into(), ConfigProblem::NotBase64)
@@ -231,7 +286,10 @@ fn contradictions_and_wrong_types_name_their_field() {
     );
     assert_eq!(
         cluster("{server: 'https://h', insecure-skip-tls-verify: 'true'}"),
-        ("insecure-skip-tls-verify".into(), ConfigProblem::NotA("boolean"))
+        (
+            "insecure-skip-tls-verify".into(),
+            ConfigProblem::NotA { expected: "boolean", found: "string" }
+        )
     );
     let twice = with_user("{}").replace("clusters: [", &format!("clusters: [{CLUSTER}, "));
     assert_eq!(problem(load_text(twice)), ("clusters".into(), ConfigProblem::DuplicateName));
@@ -277,8 +335,8 @@ fn no_error_shows_what_is_secret() {
         "{token: \"MARK\\nMARK\"}",
         "{token: {MARK: MARK}}",
         "{client-certificate-data: 'MARK#', client-key-data: MARK}",
-        "{password: MARK}",
-        "{exec: {command: MARK}}",
+        "{token: MARK, password: MARK}",
+        "{exec: {command: x, args: {a: MARK}}}",
         "[MARK",
         "MARK: MARK: MARK",
     ] {
