@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use openshift_templates::{
-    Change, CreateOptions, DeleteOptions, DiscoveryError, Error, InvalidInput, Manifest,
+    Change, CreateOptions, DeleteOptions, DiscoveryError, Error, Event, InvalidInput, Manifest,
     ManifestProblem, Operation, Outcome, OwnershipError, PropagationPolicy, ResourceRef, State,
     Template, Wait,
 };
@@ -382,4 +382,65 @@ fn missing_rights_are_found_before_work_starts() {
         workers.check_access(&access).unwrap().iter().map(ToString::to_string).collect();
     assert_eq!(missing.len(), 4);
     assert_eq!(missing[0], "create services in namespace \"workers\"");
+}
+
+#[test]
+fn labels_and_files_of_parameters_reach_the_objects() {
+    let site = Site::new();
+    let namespace = site.namespace();
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let file = write(
+        "template.yaml",
+        "apiVersion: v1\nkind: Template\nparameters: [{name: N}, {name: V, value: 7}]\nobjects:\n\
+         - {apiVersion: v1, kind: ConfigMap, metadata: {name: '${N}'}, data: {v: '${V}'}}\n",
+    );
+    let template = Template::from_file(file)
+        .unwrap()
+        .label("example.com/job", "one")
+        .parameter("M", "left out")
+        .ignore_unknown_parameters(true)
+        .parameters_from_file(write("job.env", "export N: from-file\n"))
+        .unwrap();
+    namespace.create(&template).unwrap();
+    let live = &namespace.get(&template).unwrap()[0];
+    assert_eq!(live.name(), Some("from-file"));
+    assert_eq!(live.as_map()["data"], json!({"v": "7"}));
+    assert_eq!(live.as_map()["metadata"]["labels"], json!({"example.com/job": "one"}));
+}
+
+#[test]
+fn an_observer_hears_of_everything_on_the_way() {
+    let site = Site::new();
+    let heard = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let told = std::sync::Arc::clone(&heard);
+    let namespace = site.namespace().with_observer(move |event| {
+        let line = match event {
+            Event::Before(operation, reference) => format!("{operation} {reference}"),
+            Event::Applied(applied) => format!("{} {}", applied.change(), applied.reference()),
+            Event::Deleted(reference) => format!("gone {reference}"),
+            _ => "failed".to_owned(),
+        };
+        told.lock().unwrap().push(line);
+    });
+    let created = namespace.create(&pair()).unwrap();
+    let options = DeleteOptions::new().grace_period(Duration::ZERO);
+    namespace.delete_with(&created, &options).unwrap();
+    assert_eq!(
+        *heard.lock().unwrap(),
+        [
+            "create ConfigMap/n-c",
+            "created ConfigMap/n-c",
+            "create Secret/n-s",
+            "created Secret/n-s",
+            "delete Secret/n-s",
+            "gone Secret/n-s",
+            "delete ConfigMap/n-c",
+            "gone ConfigMap/n-c",
+        ]
+    );
 }
