@@ -9,7 +9,7 @@ use crate::status::{self, About, Cause};
 use crate::store::Store;
 use crate::target::Query;
 use crate::write::Write;
-use crate::{admission, body, defaults, ids, options, schema, template};
+use crate::{admission, body, decoding, defaults, ids, options, schema, template};
 
 pub(crate) fn create(
     kind: &Kind,
@@ -102,9 +102,7 @@ fn check_kind(kind: &Kind, object: &Value) -> Result<(), Response> {
 
 /// Wrong types cannot be decoded. Unknown fields can, with a warning that is not emulated here.
 fn check_fields(kind: &Kind, object: &Value) -> Result<(), Response> {
-    let mut errors = Vec::new();
-    schema::of_kind(&kind.api_version(), &kind.kind).check(object, &mut Vec::new(), &mut errors);
-    match errors.iter().find(|error| !error.ends_with("field not declared in schema")) {
+    match decoding::error(schema::of_kind(&kind.api_version(), &kind.kind), object) {
         None => Ok(()),
         Some(error) => Err(status::bad_request(&format!(
             "{} in version {:?} cannot be handled as a {}: {error}",

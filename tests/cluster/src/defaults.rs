@@ -16,6 +16,12 @@ pub(crate) fn fill(kind: &Kind, namespace: Option<&str>, object: &mut Value) {
             pod_template(object);
         }
         ("route.openshift.io", "Route") => route(namespace.unwrap_or_default(), object),
+        // Go's empty list of rules has no `omitempty`, and storing it makes it nil.
+        ("rbac.authorization.k8s.io", "Role" | "ClusterRole")
+            if object["rules"].as_array().is_none_or(Vec::is_empty) =>
+        {
+            object["rules"] = Value::Null;
+        }
         ("authorization.openshift.io", "RoleBinding" | "ClusterRoleBinding") => {
             object["userNames"] = subjects(object, namespace, "User");
             object["groupNames"] = subjects(object, namespace, "Group");

@@ -28,6 +28,7 @@ mod apply;
 mod base64;
 mod body;
 mod create;
+mod decoding;
 mod defaults;
 mod delete;
 mod discovery;

@@ -32,7 +32,8 @@ pub(crate) fn of_kind(api_version: &str, kind: &str) -> Schema {
     Schema(name.map_or("Other", String::as_str))
 }
 
-enum Type {
+/// What a type is made of.
+pub(crate) enum Type {
     String,
     Number,
     Boolean,
@@ -54,7 +55,13 @@ enum By {
 }
 
 impl Schema {
-    fn resolve(self) -> Type {
+    pub(crate) const STRING: Self = Self("string");
+
+    pub(crate) fn name(self) -> &'static str {
+        self.0
+    }
+
+    pub(crate) fn resolve(self) -> Type {
         if let Some(item) = self.0.strip_prefix("map of ") {
             return Type::Map(Schema(item));
         }
@@ -79,7 +86,7 @@ impl Schema {
     }
 
     /// The type of a field, and whether the struct declares it by name.
-    fn field(self, name: &str) -> Option<(Schema, bool)> {
+    pub(crate) fn field(self, name: &str) -> Option<(Schema, bool)> {
         match self.resolve() {
             Type::Struct(fields) => match (fields.get(name), fields.get("*")) {
                 (Some(schema), _) => Some((Schema(schema), true)),

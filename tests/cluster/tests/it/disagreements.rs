@@ -1,9 +1,8 @@
-//! Cases in which this server once answered otherwise than a real kube-apiserver 1.36.3 did. What is
-//! expected is the real one's answer.
+//! Cases in which this server had answered otherwise than a real kube-apiserver 1.36.3. What is expected
+//! is the real one's answer.
 //!
-//! Of seventy requests compared, these are left: PUT, subresources, the defaults of a Service, the
-//! wording for wrong types in a POST, `rules: []` of a Role (null on the real one) and the managed
-//! fields of an access review. Nothing that this library does depends on them.
+//! Of seventy requests compared, these are left: PUT, subresources, the defaults of a Service and the
+//! managed fields of an access review. Nothing that this library does depends on them.
 
 use openshift_templates_testing::{Cluster, User};
 use serde_json::{Value, json};
@@ -214,4 +213,92 @@ fn a_map_that_is_applied_empty_does_not_take_its_parents_with_it() {
     apply(&json!({"disks": [{"name": "d"}]}));
     let spec = apply(&json!({}));
     assert_eq!(spec, json!({"template": {"spec": {"domain": {"devices": null}}}}));
+}
+
+#[test]
+fn wrong_types_in_a_post_are_told_as_go_decodes() {
+    let cluster = Cluster::start();
+    let told = |target: &str, kind: &str, body: &Value, text: &str| {
+        let answer = send(&cluster, User::Admin, "POST", target, JSON, &body.to_string());
+        assert_eq!(answer.status, 400, "{body}");
+        let expected = format!(
+            "{kind} in version \"v1\" cannot be handled as a {kind}: json: cannot unmarshal {text}"
+        );
+        assert_eq!(answer.json()["message"], expected, "{body}");
+    };
+    let config_maps = "/api/v1/namespaces/workers/configmaps";
+    for (data, text) in [
+        (json!({"a": 1}), "number into Go struct field ConfigMap.data of type string"),
+        (json!({"a": 1.5}), "number into Go struct field ConfigMap.data of type string"),
+        (json!({"a": {}}), "object into Go struct field ConfigMap.data of type string"),
+        (json!([]), "array into Go struct field ConfigMap.data of type map[string]string"),
+    ] {
+        told(config_maps, "ConfigMap", &config_map("w", &data), text);
+    }
+    for (metadata, text) in [
+        (json!("x"), "string into Go struct field ConfigMap.metadata of type v1.ObjectMeta"),
+        (json!({"name": 5}), "number into Go struct field ObjectMeta.metadata.name of type string"),
+        (
+            json!({"name": "w", "labels": {"a": 1}}),
+            "number into Go struct field ObjectMeta.metadata.labels of type string",
+        ),
+        (
+            json!({"name": "w", "finalizers": "x"}),
+            "string into Go struct field ObjectMeta.metadata.finalizers of type []string",
+        ),
+    ] {
+        let body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata});
+        told(config_maps, "ConfigMap", &body, text);
+    }
+    let secret =
+        json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "w"}, "data": {"a": 1}});
+    let text = "number into Go struct field Secret.data of type []uint8";
+    told("/api/v1/namespaces/workers/secrets", "Secret", &secret, text);
+    let place = "Go struct field";
+    for (spec, text) in [
+        (
+            json!({"replicas": 1.5}),
+            format!("number 1.5 into {place} DeploymentSpec.spec.replicas of type int32"),
+        ),
+        (
+            json!({"template": {"spec": {"containers": [{"name": "c", "env": [{"name": "e", "value": 1}]}]}}}),
+            format!(
+                "number into {place} EnvVar.spec.template.spec.containers.env.value of type string"
+            ),
+        ),
+        (
+            json!({"template": {"spec": {"containers": {}}}}),
+            format!(
+                "object into {place} PodSpec.spec.template.spec.containers of type []v1.Container"
+            ),
+        ),
+    ] {
+        let body = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "w"}, "spec": spec});
+        told("/apis/apps/v1/namespaces/workers/deployments", "Deployment", &body, &text);
+    }
+}
+
+#[test]
+fn a_role_without_rules_has_none_that_are_null() {
+    let cluster = Cluster::start();
+    let roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/workers/roles";
+    let role = |name: &str, rules: Option<Value>| {
+        let mut role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
+            "metadata": {"name": name}});
+        if let Some(rules) = rules {
+            role["rules"] = rules;
+        }
+        role.to_string()
+    };
+    let apply = |body: &str| {
+        let target = format!("{roles}/a?fieldManager=one");
+        send(&cluster, User::Admin, "PATCH", &target, APPLY, body).json()
+    };
+    let applied = apply(&role("a", Some(json!([]))));
+    assert_eq!(applied.get("rules"), Some(&Value::Null));
+    assert_eq!(applied["metadata"]["managedFields"][0]["fieldsV1"], json!({"f:rules": {}}));
+    // It changes nothing to say so again.
+    assert_eq!(apply(&role("a", Some(json!([])))), applied);
+    let posted = send(&cluster, User::Admin, "POST", roles, JSON, &role("b", None)).json();
+    assert_eq!(posted.get("rules"), Some(&Value::Null));
 }
