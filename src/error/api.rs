@@ -19,6 +19,7 @@ pub struct ApiError {
     status: Option<Status>,
     text: String,
     retry_after: Option<Duration>,
+    advice: Option<&'static str>,
 }
 
 /// The `Status` object of the Kubernetes API conventions, as far as errors need it.
@@ -110,7 +111,21 @@ impl ApiError {
             .and_then(|s| s.details.as_ref()?.retry_after_seconds)
             .filter(|seconds| *seconds > 0)
             .map(|seconds| Duration::from_secs(seconds.into()));
-        Self { subject, code, status, text, retry_after: asked.or(retry_after_header) }
+        Self {
+            subject,
+            code,
+            status,
+            text,
+            retry_after: asked.or(retry_after_header),
+            advice: None,
+        }
+    }
+
+    /// What this side knows of the reason.
+    #[must_use]
+    pub(crate) fn advise(mut self, advice: &'static str) -> Self {
+        self.advice = Some(advice);
+        self
     }
 
     /// The HTTP status code.
@@ -246,7 +261,8 @@ impl fmt::Display for ApiError {
             write!(f, "{separator}{}", one_line(field))?;
             separator = ", ";
         }
-        f.write_str(if separator == ", " { ")" } else { "" })
+        f.write_str(if separator == ", " { ")" } else { "" })?;
+        self.advice.map_or(Ok(()), |advice| write!(f, ": {advice}"))
     }
 }
 

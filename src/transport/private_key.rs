@@ -27,9 +27,10 @@ pub(super) fn private_key(
         let text = String::from_utf8_lossy(text);
         let encrypted =
             text.contains("ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED");
-        return Err(match encrypted {
-            true => ConfigProblem::EncryptedKey,
-            false => ConfigProblem::NoPrivateKey,
+        return Err(if encrypted {
+            ConfigProblem::EncryptedKey
+        } else {
+            ConfigProblem::NoPrivateKey
         });
     };
     let encodings = [

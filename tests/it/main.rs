@@ -8,6 +8,7 @@
 )]
 
 mod anywhere;
+mod connect;
 mod create;
 mod delete;
 mod documents;

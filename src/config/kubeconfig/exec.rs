@@ -50,9 +50,10 @@ pub(super) fn plugin(
         _ if environment.terminal => Stdin::Terminal,
         _ => Stdin::Nothing,
     };
-    let cluster = match exec.boolean("provideClusterInfo")? {
-        true => Some(cluster::info(cluster, config)?),
-        false => None,
+    let cluster = if exec.boolean("provideClusterInfo")? {
+        Some(cluster::info(cluster, config)?)
+    } else {
+        None
     };
     let info = Info::new(version, cluster.as_ref(), stdin == Stdin::Terminal).to_json();
     Ok(Plugin {
