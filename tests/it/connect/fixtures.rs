@@ -32,9 +32,12 @@ fn credential(name: &str, entry: &str) {
     assert!(text.contains(entry), "{name}: {text}");
 }
 
+/// A file's name, and what shows that it is what its name says.
+type Expectation = (&'static str, fn(&str));
+
 #[test]
 fn each_file_is_what_its_name_says() {
-    let expectations: &[(&str, fn(&str))] = &[
+    let expectations: &[Expectation] = &[
         ("plain.yaml", |n| assert_eq!(loads(n).default_namespace(), Some("n"))),
         ("empty.yaml", |n| refused(n, &["no context to use"])),
         ("comment-only.yaml", |n| refused(n, &["no context to use"])),

@@ -71,7 +71,7 @@ fn https_proxy() {
     connected.unwrap();
     assert!(proxy.asked()[0].contains("Proxy-Authorization: Basic dTpw"));
     assert!(proxy.client_certs.lock().unwrap().is_empty(), "it does not see who logs in");
-    assert_eq!(server.seen()[0].client_certs, [me.der.clone()]);
+    assert_eq!(server.seen()[0].client_certs, std::slice::from_ref(&me.der));
     // Its own name, and not the server's.
     let (connected, proxy) = go(&ca.issue("proxy", &["kube.example.test"]));
     let error = connected.unwrap_err();

@@ -1,6 +1,7 @@
 //! Marked secrets on every path, and a look at everything that is printed or logged.
 
 use std::error::Error as _;
+use std::fmt::Write as _;
 use std::sync::{Mutex, Once, PoisonError};
 
 use openshift_templates::{Client, Config, Error};
@@ -41,7 +42,7 @@ fn printed(error: &Error) -> String {
     let mut text = format!("{error} {error:?} {error:#?}");
     let mut source = error.source();
     while let Some(cause) = source {
-        text += &format!("{cause} {cause:?}");
+        write!(text, "{cause} {cause:?}").unwrap();
         source = cause.source();
     }
     text
