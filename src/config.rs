@@ -111,7 +111,7 @@ impl Config {
     /// [`Error::Config`](crate::Error::Config), naming file, entry and field. It never falls back
     /// to a pod's credentials, nor to an anonymous request.
     pub fn from_kubeconfig(source: Kubeconfig) -> Result<Self> {
-        Ok(source.load(&Environment::of_process())?)
+        Ok(source.load(&Environment::of_process())?.in_some_namespace())
     }
 
     /// The service account of the pod that this process runs in: the server from
@@ -169,10 +169,16 @@ impl Config {
                 if config.default_namespace.is_none() && in_cluster::is_pod(environment) {
                     config.default_namespace = in_cluster::namespace(environment);
                 }
-                Ok(config)
+                Ok(config.in_some_namespace())
             }
             broken => broken,
         }
+    }
+
+    /// kubectl's namespace for what names none.
+    fn in_some_namespace(mut self) -> Self {
+        self.default_namespace.get_or_insert_with(|| "default".to_owned());
+        self
     }
 
     /// What can be refused before a client is made of it.

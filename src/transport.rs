@@ -40,6 +40,9 @@ const REFUSAL_LIMIT: u64 = 1024 * 1024;
 /// A mutation must not race against an idle timeout: it would be of unknown outcome.
 const IDLE_FOR_MUTATIONS: Duration = Duration::from_secs(2);
 
+const UNAUTHORIZED: u16 = 401;
+const LOG_IN_FIRST: &str = "OpenShift's API takes no user with password: get a token with oc login";
+
 impl Transport {
     pub(crate) fn server(&self) -> &str {
         &self.server
@@ -56,7 +59,13 @@ impl Transport {
         if !(200..300).contains(&status) {
             // The status stands, even when the text that explains it did not arrive.
             let (subject, body) = (request.subject.clone(), body.unwrap_or_default());
-            return Err(ApiError::new(subject, status, &body, retry_after(&headers)).into());
+            let error = ApiError::new(subject, status, &body, retry_after(&headers));
+            let is_basic = self.sessions.config().credential.as_ref().is_some_and(|c| c.is_basic());
+            return Err(match status {
+                UNAUTHORIZED if is_basic => error.advise(LOG_IN_FIRST),
+                _ => error,
+            }
+            .into());
         }
         let body = body.map_err(|error| self.error(request, Phase::Answer, error))?;
         let body = serde_json::from_slice(&body)
@@ -67,7 +76,6 @@ impl Transport {
     /// The server does not act on what it answers with a 401, so that this does not count as sent:
     /// it is sent again, once, when there is another credential than the one refused.
     fn authenticated(&self, request: &Request, timeouts: Timeouts) -> Result<Answer> {
-        const UNAUTHORIZED: u16 = 401;
         let Some(credential) = &self.sessions.config().credential else {
             return self.answer(request, timeouts, &Login::default());
         };

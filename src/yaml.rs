@@ -184,12 +184,11 @@ mod tests {
         }
         let deep = "[".repeat(10_000);
         assert!(first_document(&deep).is_err());
-        let lines = ('b'..='j').map(|c| {
-            let inner = format!("*{}", char::from(c as u8 - 1));
-            format!("{c}: &{c} [{}]", [inner.as_str(); 10].join(","))
-        });
-        let first = "a: &a [x,x,x,x,x,x,x,x,x,x]".to_owned();
-        let laughs = std::iter::once(first).chain(lines).collect::<Vec<_>>().join("\n");
+        let mut laughs = "a: &a [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
+        for (name, inner) in ('b'..='j').zip('a'..='i') {
+            let ten = format!("*{inner},").repeat(10);
+            laughs.extend([&*format!("{name}: &{name} "), "[", &ten, "]\n"]);
+        }
         assert!(first_document(&laughs).is_err());
         let wide = format!("a: &a {}\nb: [{}]\n", "x".repeat(100_000), "*a,".repeat(10_000));
         assert!(first_document(&wide).is_err());

@@ -94,6 +94,10 @@ impl Credential {
         &self.field
     }
 
+    pub(crate) fn is_basic(&self) -> bool {
+        matches!(&self.source, Source::Fixed(header) if header.expose().starts_with("Basic "))
+    }
+
     /// What can be told without asking anybody: whether the value could stand in a header.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         match self.source {
@@ -106,7 +110,7 @@ impl Credential {
     pub(crate) fn login(&self, now: Instant) -> Result<Login, ConfigError> {
         match &self.source {
             Source::Fixed(header) => self.checked(header.clone()),
-            Source::File(file) => self.token_in(&file.content(now)),
+            Source::File(file) => self.file_login(&file.content(now)),
             Source::Callback(callback) => {
                 let token = callback().map_err(|source| ConfigError::TokenCallback { source })?;
                 self.checked(Login::bearer(token.trim_end_matches(['\r', '\n'])))
@@ -127,14 +131,14 @@ impl Credential {
     ) -> Result<Option<Login>, ConfigError> {
         let login = match &self.source {
             Source::Fixed(_) | Source::IdToken(_) => return Ok(None),
-            Source::File(file) => self.token_in(&file.content_now(now))?,
+            Source::File(file) => self.file_login(&file.content_now(now))?,
             Source::Callback(_) => self.login(now)?,
             Source::Exec(plugin) => plugin.login_again(refused)?,
         };
         Ok(Some(login).filter(|login| login != refused))
     }
 
-    fn token_in(&self, bytes: &[u8]) -> Result<Login, ConfigError> {
+    fn file_login(&self, bytes: &[u8]) -> Result<Login, ConfigError> {
         let token = trimmed(bytes).ok_or_else(|| self.invalid(ConfigProblem::Needed))?;
         self.checked(Login::bearer(token))
     }

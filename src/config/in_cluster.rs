@@ -38,7 +38,7 @@ pub(super) fn load(environment: &Environment) -> Result<Config, ConfigError> {
         .ok()
         .filter(Pem::holds_a_certificate);
     config.default_namespace = namespace(environment);
-    Ok(config)
+    Ok(config.in_some_namespace())
 }
 
 /// What client-go takes for a pod: the variables and the token are there.
@@ -50,21 +50,16 @@ pub(super) fn is_pod(environment: &Environment) -> bool {
 }
 
 pub(super) fn namespace(environment: &Environment) -> Option<String> {
-    let text = |text: String| Some(text.trim().to_owned()).filter(|name| !name.is_empty());
-    environment
-        .pod_namespace
-        .clone()
-        .and_then(text)
-        .or_else(|| {
-            std::fs::read_to_string(environment.service_account.join("namespace"))
-                .ok()
-                .and_then(text)
-        })
-        .or_else(|| Some("default".to_owned()))
+    let some = |text: String| Some(text.trim().to_owned()).filter(|name| !name.is_empty());
+    let mounted = || std::fs::read_to_string(environment.service_account.join("namespace")).ok();
+    environment.pod_namespace.clone().and_then(some).or_else(|| mounted().and_then(some))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+    use std::time::Instant;
+
     use openshift_templates_testing::Cluster;
 
     use super::*;
@@ -121,6 +116,110 @@ mod tests {
             environment.service_port = Some("443".to_owned());
             assert_eq!(load(&environment).unwrap().server.to_string(), url);
         }
+    }
+
+    /// A pod of its own, whose files can be changed.
+    fn copied(cluster: &Cluster, dir: &Path) -> Environment {
+        for name in ["token", "ca.crt", "namespace"] {
+            std::fs::copy(cluster.service_account_dir().join(name), dir.join(name)).unwrap();
+        }
+        Environment { service_account: dir.to_owned(), ..pod(cluster) }
+    }
+
+    #[test]
+    fn a_pods_token_and_ca_are_read_again() {
+        let (cluster, dir) = (Cluster::start(), tempfile::tempdir().unwrap());
+        let config = load(&copied(&cluster, dir.path())).unwrap();
+        std::fs::write(dir.path().join("token"), "second\n").unwrap();
+        std::fs::write(dir.path().join("ca.crt"), "another").unwrap();
+        let start = Instant::now();
+        let token = |seconds| {
+            let now = start + Duration::from_secs(seconds);
+            let login = config.credential.as_ref().unwrap().login(now).unwrap();
+            login.authorization.unwrap().expose().to_owned()
+        };
+        assert_ne!(token(40), "Bearer second");
+        assert_eq!(token(51), "Bearer second");
+        let ca = |seconds| {
+            config.ca.as_ref().unwrap().text(start + Duration::from_secs(seconds)).to_vec()
+        };
+        assert_ne!(ca(50), b"another");
+        assert_eq!(ca(61), b"another");
+    }
+
+    #[test]
+    fn a_new_ca_is_used_for_new_connections_and_a_broken_one_is_not() {
+        let (cluster, dir) = (Cluster::start(), tempfile::tempdir().unwrap());
+        let environment = copied(&cluster, dir.path());
+        let other = Cluster::start();
+        std::fs::write(dir.path().join("ca.crt"), other.ca_pem()).unwrap();
+        let mut config = load(&environment).unwrap();
+        // As if the minute had passed each time.
+        let field = ConfigField::setter("ca.crt");
+        config.ca = Some(Pem::file(dir.path().join("ca.crt"), field, Duration::ZERO).unwrap());
+        let client = Client::new(config).unwrap();
+        let workers = client.namespace("workers").unwrap();
+        let reference = [crate::ResourceRef::new("v1", "ConfigMap", "a")];
+        assert!(matches!(workers.get(&reference).unwrap_err(), crate::Error::Transport(_)));
+        std::fs::write(dir.path().join("ca.crt"), cluster.ca_pem()).unwrap();
+        assert!(workers.get(&reference).unwrap_err().is_not_found());
+        std::fs::write(dir.path().join("ca.crt"), "half a certif").unwrap();
+        assert!(workers.get(&reference).unwrap_err().is_not_found());
+    }
+
+    #[test]
+    fn without_a_ca_the_systems_roots_count() {
+        let (cluster, dir) = (Cluster::start(), tempfile::tempdir().unwrap());
+        let environment = copied(&cluster, dir.path());
+        std::fs::write(dir.path().join("ca.crt"), "no certificate").unwrap();
+        assert!(load(&environment).unwrap().ca.is_none());
+        std::fs::remove_file(dir.path().join("ca.crt")).unwrap();
+        assert!(load(&environment).unwrap().ca.is_none());
+    }
+
+    #[test]
+    fn a_pods_namespace_is_looked_for() {
+        let (cluster, dir) = (Cluster::start(), tempfile::tempdir().unwrap());
+        let mut environment = copied(&cluster, dir.path());
+        let namespace = |environment: &Environment| {
+            load(environment).unwrap().default_namespace().unwrap().to_owned()
+        };
+        std::fs::write(dir.path().join("namespace"), "from-file\n").unwrap();
+        assert_eq!(namespace(&environment), "from-file");
+        environment.pod_namespace = Some("from-variable".to_owned());
+        assert_eq!(namespace(&environment), "from-variable");
+        environment.pod_namespace = None;
+        std::fs::remove_file(dir.path().join("namespace")).unwrap();
+        assert_eq!(namespace(&environment), "default");
+        // A kubeconfig's context that names none is in the pod's, when what to use was inferred.
+        let path = dir.path().join("config");
+        let text = "current-context: x\nclusters: [{name: c, cluster: {server: https://h}}]\ncontexts: [{name: x, context: {cluster: c}}]\n";
+        std::fs::write(&path, text).unwrap();
+        environment.kubeconfig = Some(path.into());
+        environment.pod_namespace = Some("from-variable".to_owned());
+        let config = Config::infer_in(&environment).unwrap();
+        assert_eq!(config.default_namespace(), Some("from-variable"));
+    }
+
+    #[test]
+    fn a_pod_can_have_a_proxy() {
+        let cluster = Cluster::start();
+        let mut environment = pod(&cluster);
+        environment.https_proxy = Some(("HTTPS_PROXY", "http://p.example:1".to_owned()));
+        assert!(load(&environment).unwrap().proxy.is_none(), "it is on this machine");
+        environment.service_host = Some("10.0.0.1".to_owned());
+        let proxy = load(&environment).unwrap().proxy.unwrap();
+        assert_eq!(proxy.to_string(), "http://p.example:1");
+        environment.no_proxy = Some("10.0.0.0/8".to_owned());
+        assert!(load(&environment).unwrap().proxy.is_none());
+    }
+
+    #[test]
+    fn a_missing_kubeconfig_does_not_hide_the_pod() {
+        let cluster = Cluster::start();
+        let environment = Environment { kubeconfig: Some("/nowhere".into()), ..pod(&cluster) };
+        let config = Config::infer_in(&environment).unwrap();
+        assert_eq!(config.server.to_string(), cluster.url());
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub struct ApiError {
     status: Option<Status>,
     text: String,
     retry_after: Option<Duration>,
+    advice: Option<&'static str>,
 }
 
 /// The `Status` object of the Kubernetes API conventions, as far as errors need it.
@@ -111,7 +112,15 @@ impl ApiError {
             .and_then(|s| s.details.as_ref()?.retry_after_seconds)
             .filter(|seconds| *seconds > 0.0)
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        Self { subject, code, status, text, retry_after: asked.or(retry_after_header) }
+        let retry_after = asked.or(retry_after_header);
+        Self { subject, code, status, text, retry_after, advice: None }
+    }
+
+    /// What this side knows of the reason.
+    #[must_use]
+    pub(crate) fn advise(mut self, advice: &'static str) -> Self {
+        self.advice = Some(advice);
+        self
     }
 
     /// The HTTP status code.
@@ -247,7 +256,8 @@ impl fmt::Display for ApiError {
             write!(f, "{separator}{}", one_line(field))?;
             separator = ", ";
         }
-        f.write_str(if separator == ", " { ")" } else { "" })
+        f.write_str(if separator == ", " { ")" } else { "" })?;
+        self.advice.map_or(Ok(()), |advice| write!(f, ": {advice}"))
     }
 }
 

@@ -24,14 +24,18 @@ struct Session {
     material: Material,
 }
 
-/// A certificate with its chain, and its key, in PEM.
-pub(super) type KeyPair = (Arc<[u8]>, Arc<[u8]>);
-
 /// The PEM texts that TLS is set up with. Two of them are the same when their texts are.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Material {
     pub(super) ca: Option<Arc<[u8]>>,
-    pub(super) client_cert: Option<KeyPair>,
+    pub(super) client_cert: Option<Pair>,
+}
+
+/// A certificate and its key.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Pair {
+    pub(super) cert: Arc<[u8]>,
+    pub(super) key: Arc<[u8]>,
 }
 
 impl Sessions {
@@ -64,13 +68,13 @@ impl Sessions {
 
 impl Material {
     fn of(config: &Config, login: &Login, now: Instant) -> Self {
-        let issued = login
-            .certificate
-            .as_ref()
-            .map(|issued| (issued.cert.as_bytes().into(), issued.key.expose().as_bytes().into()));
+        let issued = login.certificate.as_ref().map(|issued| Pair {
+            cert: issued.cert.as_bytes().into(),
+            key: issued.key.expose().as_bytes().into(),
+        });
         let configured = || {
             let pair = config.client_cert.as_ref()?;
-            Some((pair.cert.text(now), pair.key.text(now)))
+            Some(Pair { cert: pair.cert.text(now), key: pair.key.text(now) })
         };
         Self {
             ca: config.ca.as_ref().map(|ca| ca.text(now)),

@@ -7,7 +7,7 @@ use rustls::{ClientConfig, InconsistentKeys};
 
 use super::private_key::private_key;
 use super::roots::certificates;
-use super::session::Material;
+use super::session::{Material, Pair};
 use super::tls::TlsConnector;
 use super::verifier::{Trust, Verifier};
 use crate::config::{Config, ProxyScheme};
@@ -94,7 +94,7 @@ fn client_key(
     material: &Material,
     provider: &CryptoProvider,
 ) -> Result<Option<CertifiedKey>, ConfigError> {
-    let Some((cert, key)) = &material.client_cert else { return Ok(None) };
+    let Some(Pair { cert, key }) = &material.client_cert else { return Ok(None) };
     let (cert_field, key_field) = match (&config.client_cert, &config.credential) {
         (Some(pair), _) => (pair.cert.field.clone(), pair.key.field.clone()),
         (None, Some(plugin)) => (

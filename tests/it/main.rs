@@ -8,6 +8,7 @@
 )]
 
 mod anywhere;
+mod connect;
 mod counts;
 mod create;
 mod delete;
