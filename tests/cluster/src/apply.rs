@@ -11,7 +11,7 @@ use crate::status::{self, Cause};
 use crate::store::Store;
 use crate::target::Query;
 use crate::write::{Write, written_name};
-use crate::{admission, body};
+use crate::{admission, body, defaults};
 
 /// Metadata that is the server's; what a body says of it is at most a precondition.
 const SERVER_METADATA: [&str; 9] = [
@@ -135,18 +135,10 @@ fn check_type(write: &Write<'_>, applied: &Value) -> Result<Schema, Response> {
 }
 
 fn strip(write: &Write<'_>, applied: &mut Value) {
+    defaults::nulls(write.kind, applied);
     let Some(members) = applied.as_object_mut() else { return };
     if write.kind.has_status {
         members.remove("status");
-    }
-    // In a typed map of strings there is no null.
-    if write.kind.group.is_empty() && ["ConfigMap", "Secret"].contains(&write.kind.kind.as_str()) {
-        let data = members.get_mut("data").and_then(Value::as_object_mut);
-        for value in data.into_iter().flat_map(serde_json::Map::values_mut) {
-            if value.is_null() {
-                *value = "".into();
-            }
-        }
     }
     if let Some(metadata) = members.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.retain(|field, _| !SERVER_METADATA.contains(&field.as_str()));

@@ -13,10 +13,28 @@ pub(crate) fn json(bytes: &[u8]) -> Result<Value, Response> {
 /// The same, in the words for an object that was to be created.
 pub(crate) fn json_of_kind(bytes: &[u8], kind: &str) -> Result<Value, Response> {
     parse(bytes).map_err(|why| {
-        let shown: String = String::from_utf8_lossy(bytes).chars().take(64).collect();
+        let shown = shown(bytes);
         let unrecognized = "the object provided is unrecognized (must be of type";
         status::bad_request(&format!("{unrecognized} {kind}): {why} ({shown})"))
     })
+}
+
+/// The beginning of a body, in hexadecimal unless it looks like JSON.
+fn shown(bytes: &[u8]) -> String {
+    const LIMIT: usize = 30;
+    let start = bytes.get(..LIMIT).unwrap_or(bytes);
+    let text = match start.first() {
+        None => return "<empty>".to_owned(),
+        Some(b'{') => String::from_utf8_lossy(start).into_owned(),
+        Some(_) => {
+            start.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(hex_digit).collect()
+        }
+    };
+    if bytes.len() > LIMIT { format!("{text} ...") } else { text }
+}
+
+fn hex_digit(half: u8) -> Option<char> {
+    char::from_digit(half.into(), 16)
 }
 
 fn parse(bytes: &[u8]) -> Result<Value, String> {

@@ -63,6 +63,7 @@ pub(crate) fn insert(
         metadata.remove("managedFields");
         metadata.remove("resourceVersion");
     }
+    defaults::nulls(kind, &mut object);
     // Decoding a Secret completes it before anybody owns a field of it.
     if write.is_secret() {
         defaults::string_data(&mut object);

@@ -139,6 +139,19 @@ fn subjects(binding: &Value, namespace: Option<&str>, wanted: &str) -> Value {
     if names.is_empty() { Value::Null } else { names.into() }
 }
 
+/// In a typed map of strings there is no null.
+pub(crate) fn nulls(kind: &Kind, object: &mut Value) {
+    if !kind.group.is_empty() || !["ConfigMap", "Secret"].contains(&kind.kind.as_str()) {
+        return;
+    }
+    for field in ["data", "stringData", "binaryData"] {
+        let data = object.get_mut(field).and_then(Value::as_object_mut);
+        for value in data.into_iter().flat_map(Map::values_mut).filter(|value| value.is_null()) {
+            *value = "".into();
+        }
+    }
+}
+
 /// What a Secret's `stringData` puts into its `data`, where it wins; it is never stored.
 pub(crate) fn string_data(object: &mut Value) {
     let Some(strings) = object.as_object_mut().and_then(|members| members.remove("stringData"))

@@ -19,6 +19,8 @@ const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alpha
 const CONFIG_KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. \
     'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
+const DUPLICATE: &str = "duplicate of key present in binaryData";
+
 const NAME_PART: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end \
     with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
     '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -50,12 +52,31 @@ pub(crate) fn object(kind: &Kind, live: Option<&Value>, object: &Value) -> Vec<C
 }
 
 fn config_keys(object: &Value) -> impl Iterator<Item = Cause> {
-    let fits = |key: &str| {
-        !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+    let keys_of = |field: &'static str| {
+        let keys = object[field].as_object().into_iter().flat_map(serde_json::Map::keys);
+        keys.map(move |key| (field, key))
     };
-    let keys = object["data"].as_object().into_iter().flat_map(serde_json::Map::keys);
-    keys.filter(move |key| !fits(key))
-        .map(|key| Cause::invalid(format!("data[{key}]"), &key.as_str().into(), CONFIG_KEY))
+    keys_of("data").chain(keys_of("binaryData")).filter_map(move |(field, key)| {
+        let twice = field == "data" && object["binaryData"].get(key).is_some();
+        let why = if twice { Some(DUPLICATE) } else { config_key(key) };
+        why.map(|why| Cause::invalid(format!("{field}[{key}]"), &key.as_str().into(), why))
+    })
+}
+
+/// A key is the name of a file once it is mounted.
+fn config_key(key: &str) -> Option<&'static str> {
+    match key {
+        "." => Some("must not be '.'"),
+        ".." => Some("must not be '..'"),
+        _ if key.starts_with("..") => Some("must not start with '..'"),
+        _ if key.len() > 253 => Some("must be no more than 253 characters"),
+        _ if key.is_empty()
+            || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) =>
+        {
+            Some(CONFIG_KEY)
+        }
+        _ => None,
+    }
 }
 
 /// Only the part after a prefix is looked at.

@@ -302,3 +302,73 @@ fn a_role_without_rules_has_none_that_are_null() {
     let posted = send(&cluster, User::Admin, "POST", roles, JSON, &role("b", None)).json();
     assert_eq!(posted.get("rules"), Some(&Value::Null));
 }
+
+#[test]
+fn nulls_in_posted_data_are_empty_texts() {
+    let cluster = Cluster::start();
+    for (resource, kind, field) in [
+        ("configmaps", "ConfigMap", "data"),
+        ("secrets", "Secret", "data"),
+        ("secrets", "Secret", "stringData"),
+    ] {
+        let target = format!("/api/v1/namespaces/workers/{resource}?dryRun=All");
+        let body = json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": "w"}, field: {"a": null}});
+        let answer = send(&cluster, User::Admin, "POST", &target, JSON, &body.to_string());
+        assert_eq!(answer.json()["data"], json!({"a": ""}), "{body}");
+    }
+}
+
+#[test]
+fn keys_that_could_not_be_files_are_refused() {
+    let cluster = Cluster::start();
+    for (fields, field, why) in [
+        (json!({"data": {".": "1"}}), "data[.]", "Invalid value: \".\": must not be '.'"),
+        (json!({"data": {"..": "1"}}), "data[..]", "Invalid value: \"..\": must not be '..'"),
+        (
+            json!({"data": {"..x": "1"}}),
+            "data[..x]",
+            "Invalid value: \"..x\": must not start with '..'",
+        ),
+        (
+            json!({"data": {"d": "1"}, "binaryData": {"d": "MQ=="}}),
+            "data[d]",
+            "Invalid value: \"d\": duplicate of key present in binaryData",
+        ),
+    ] {
+        let mut body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "cm"}});
+        body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let answer = send(&cluster, User::Admin, "PATCH", CM, APPLY, &body.to_string());
+        assert_eq!(answer.status, 422, "{body}");
+        let cause = &answer.json()["details"]["causes"][0];
+        assert_eq!((&cause["field"], &cause["message"]), (&json!(field), &json!(why)));
+    }
+}
+
+#[test]
+fn the_beginning_of_an_unreadable_body_is_shown() {
+    let cluster = Cluster::start();
+    for (body, shown) in [
+        ("", "(<empty>)"),
+        ("[]", "(5b5d)"),
+        (
+            "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\"} x",
+            "({\"kind\":\"ConfigMap\",\"apiVersio ...)",
+        ),
+    ] {
+        let target = "/api/v1/namespaces/workers/configmaps";
+        let answer = send(&cluster, User::Admin, "POST", target, JSON, body).json();
+        assert!(answer["message"].as_str().unwrap().ends_with(shown), "{answer}");
+    }
+}
+
+#[test]
+fn a_negative_grace_period_deletes_at_once() {
+    let cluster = Cluster::start();
+    let body = config_map("cm", &json!({"a": "1"})).to_string();
+    send(&cluster, User::Admin, "PATCH", CM, APPLY, &body);
+    let options = json!({"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": -5});
+    let target = "/api/v1/namespaces/workers/configmaps/cm";
+    let delete =
+        || send(&cluster, User::Admin, "DELETE", target, JSON, &options.to_string()).status;
+    assert_eq!((delete(), delete()), (200, 404));
+}
