@@ -1,10 +1,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::discovery::{ApiResource, Discovery, Unsuitable};
-use crate::request::{Request, Verb};
+use crate::discovery::Discovery;
 use crate::template::{API_VERSION, check_namespace};
-use crate::transport::{Success, Transport};
+use crate::transport::{Limits, Transport};
 use crate::{Config, Error, Namespace, Result, Timeouts};
 
 /// A connection to one cluster as one identity.
@@ -41,7 +40,8 @@ impl Client {
     /// ```
     pub fn connect(config: Config) -> Result<Self> {
         let client = Self::new(config)?;
-        match client.discover(client.inner.timeouts, API_VERSION) {
+        let limits = Limits { timeouts: client.inner.timeouts, ..Limits::default() };
+        match client.discovery().ask(client.transport(), &limits, API_VERSION) {
             Err(Error::Api(error)) if matches!(error.code(), 403 | 404 | 500..=599) => Ok(client),
             Err(error) => Err(error),
             Ok(()) => Ok(client),
@@ -73,23 +73,12 @@ impl Client {
         Ok(Namespace::new(self.clone(), name, self.inner.timeouts))
     }
 
-    pub(crate) fn send(&self, request: &Request, timeouts: Timeouts) -> Result<Success> {
-        self.inner.transport.send(request, timeouts)
+    pub(crate) fn transport(&self) -> &Transport {
+        &self.inner.transport
     }
 
-    pub(crate) fn discover(&self, timeouts: Timeouts, api_version: &str) -> Result<()> {
-        self.inner.discovery.ask(&self.inner.transport, timeouts, api_version)
-    }
-
-    pub(crate) fn resource(
-        &self,
-        timeouts: Timeouts,
-        api_version: &str,
-        kind: &str,
-        verb: Verb,
-    ) -> Result<ApiResource, Unsuitable> {
-        let Inner { transport, discovery, .. } = &*self.inner;
-        discovery.resource(transport, timeouts, api_version, kind, verb)
+    pub(crate) fn discovery(&self) -> &Discovery {
+        &self.inner.discovery
     }
 }
 

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use crate::error::{DiscoveryError, ManifestProblem};
 use crate::names::is_dns_subdomain;
 use crate::request::{Request, Verb};
-use crate::transport::Transport;
-use crate::{Error, Result, Timeouts};
+use crate::transport::{Limits, Transport};
+use crate::{Error, Result};
 
 /// A resource as a path needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,11 +46,11 @@ impl Discovery {
     pub(crate) fn ask(
         &self,
         transport: &Transport,
-        timeouts: Timeouts,
+        limits: &Limits,
         api_version: &str,
     ) -> Result<()> {
         let request = Request::discovery(api_version).ok_or_else(|| malformed(api_version))?;
-        let document = transport.send(&request, timeouts)?.into_object(&request)?;
+        let document = transport.send(&request, limits)?.into_object(&request)?;
         let kinds = read(api_version, &document).ok_or_else(|| malformed(api_version))?;
         let mut found = self.found.write().unwrap_or_else(PoisonError::into_inner);
         let known = found.entry(api_version.to_owned()).or_default();
@@ -64,7 +64,7 @@ impl Discovery {
     pub(crate) fn resource(
         &self,
         transport: &Transport,
-        timeouts: Timeouts,
+        limits: &Limits,
         api_version: &str,
         kind: &str,
         verb: Verb,
@@ -72,7 +72,7 @@ impl Discovery {
         if let Some(candidates) = self.candidates(api_version, kind) {
             return suitable(candidates, api_version, kind, verb);
         }
-        match self.ask(transport, timeouts, api_version) {
+        match self.ask(transport, limits, api_version) {
             // Whoever answers 404 to a group version does not serve it, Status or not.
             Err(Error::Api(error)) if error.code() == 404 => {}
             result => result.map_err(Unsuitable::Error)?,

@@ -27,7 +27,7 @@ pub use manifest::{ManifestError, ManifestProblem};
 pub use operation::{Failure, Operation, OperationError, Outcome};
 pub use ownership::OwnershipError;
 pub use preflight::PreflightError;
-pub(crate) use transport::AnswerProblem;
+pub(crate) use transport::{AnswerProblem, Break, Interruption};
 pub use transport::{Phase, TransportError};
 pub use wait::WaitError;
 
@@ -160,8 +160,8 @@ impl Error {
         self.as_api().is_some_and(|e| e.is(409, &["Conflict", "AlreadyExists"]))
     }
 
-    /// Whether time ran out: a configured [timeout](crate::Timeouts), or the server's own (reason
-    /// `Timeout`, or a 504). Of a mutation this says nothing about whether it took effect: see
+    /// Whether time ran out: a configured [timeout](crate::Timeouts), the operation's
+    /// [deadline](crate::Namespace::with_deadline), or the server's own (reason `Timeout`, or a 504). Of a mutation this says nothing about whether it took effect: see
     /// [`Failure::outcome`].
     #[must_use]
     pub fn is_timeout(&self) -> bool {
@@ -170,6 +170,18 @@ impl Error {
             Self::Wait(_) => true,
             Self::Api(error) => error.is(504, &["Timeout"]),
             _ => self.first_failure().is_some_and(|failure| failure.error().is_timeout()),
+        }
+    }
+
+    /// Whether the operation was ended by its [`CancelToken`](crate::CancelToken).
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        match self {
+            Self::Transport(error) => error.is_cancelled(),
+            Self::Operation(error) => {
+                error.failures().iter().any(|failure| failure.error().is_cancelled())
+            }
+            _ => self.first_failure().is_some_and(|failure| failure.error().is_cancelled()),
         }
     }
 

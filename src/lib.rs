@@ -25,7 +25,7 @@
 //! | render, apply, read, delete | [`Namespace`] |
 //! | find objects again | [`ResourceRef`], [`Selection`] |
 //! | read rendered and live objects | [`ProcessedTemplate`], [`Manifest`] |
-//! | bound the waiting | [`Timeouts`] |
+//! | bound the waiting, or end it | [`Timeouts`], [`Namespace::with_deadline`], [`CancelToken`] |
 //! | know what failed, and whether it took effect | [`Error`], [`OperationError`], [`Outcome`] |
 //!
 //! Everything blocks. There is no async runtime, no thread kept running, no file written and no
@@ -45,6 +45,7 @@ mod options;
 mod plan;
 mod request;
 mod resource;
+mod scope;
 mod secret_data;
 mod status;
 mod target;
@@ -73,6 +74,7 @@ pub use resource::{ResourceRef, Selection};
 pub use status::{ObjectStatus, State};
 pub use template::{Parameter, ParameterValue, Template};
 pub use timeouts::Timeouts;
+pub use transport::CancelToken;
 pub use wait::Wait;
 
 /// The README's programs, so that they compile.

@@ -1,16 +1,15 @@
-use serde_json::{Map, Value};
+use std::time::{Duration, Instant};
 
 #[cfg(doc)]
 use crate::Error;
-use crate::discovery::{ApiResource, Unsuitable};
 use crate::observer::Observer;
 use crate::operations;
-use crate::request::{Request, Verb};
-use crate::transport::Success;
+use crate::scope::Scope;
+use crate::transport::Limits;
 use crate::{
-    Access, Applied, Client, CreateOptions, DeleteOptions, Event, Manifest, MissingAccess,
-    ObjectStatus, Parameter, Plan, ProcessedTemplate, ResourceRef, Result, Selection, Template,
-    Timeouts, Wait,
+    Access, Applied, CancelToken, Client, CreateOptions, DeleteOptions, Event, Manifest,
+    MissingAccess, ObjectStatus, Parameter, Plan, ProcessedTemplate, ResourceRef, Result,
+    Selection, Template, Timeouts, Wait,
 };
 
 /// Everything that can be done with Templates in one namespace.
@@ -22,12 +21,14 @@ pub struct Namespace {
     client: Client,
     name: String,
     timeouts: Timeouts,
+    deadline: Option<Duration>,
+    cancel: Option<CancelToken>,
     observer: Observer,
 }
 
 impl Namespace {
     pub(crate) fn new(client: Client, name: String, timeouts: Timeouts) -> Self {
-        Self { client, name, timeouts, observer: Observer::default() }
+        Self { client, name, timeouts, deadline: None, cancel: None, observer: Observer::default() }
     }
 
     /// The namespace's name.
@@ -58,6 +59,35 @@ impl Namespace {
         self
     }
 
+    /// The same namespace with a bound on each operation as a whole, counted from its beginning.
+    /// Defaults to none: an operation takes as long as its requests, each of which has its
+    /// [timeouts](crate::Config::timeouts).
+    ///
+    /// At the deadline the request in flight is cut off, however fast its answer drips, and no
+    /// further one is sent. A credential plugin that is running ends by its own limit.
+    ///
+    /// ```no_run
+    /// # use openshift_templates::{Namespace, Template};
+    /// # fn run(workers: &Namespace, job: &Template) -> openshift_templates::Result<()> {
+    /// let hurried = workers.clone().with_deadline(std::time::Duration::from_secs(90));
+    /// if let Err(error) = hurried.create(job) {
+    ///     assert!(!error.is_timeout(), "not done in time: {error}");
+    /// }
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// The same namespace, whose operations end when the token is cancelled. See [`CancelToken`].
+    #[must_use]
+    pub fn with_cancel_token(mut self, token: &CancelToken) -> Self {
+        self.cancel = Some(token.clone());
+        self
+    }
+
     /// The same namespace, telling what is about to happen to each object and what has happened, on
     /// the thread that does it. See [`Event`].
     #[must_use]
@@ -82,7 +112,7 @@ impl Namespace {
     /// # Ok(()) }
     /// ```
     pub fn process(&self, template: &Template) -> Result<ProcessedTemplate> {
-        operations::process::process(self, template)
+        operations::process::process(&self.begin(), template)
     }
 
     /// The parameters that a Template defines, without rendering it: so that a job can be checked,
@@ -102,7 +132,7 @@ impl Namespace {
     /// # Ok(()) }
     /// ```
     pub fn parameters(&self, template: &Template) -> Result<Vec<Parameter>> {
-        Ok(crate::template::parameters(&operations::process::read(self, template)?))
+        Ok(crate::template::parameters(&operations::process::read(&self.begin(), template)?))
     }
 
     /// Renders a Template and applies its objects in order, with the default [`CreateOptions`].
@@ -145,7 +175,7 @@ impl Namespace {
         template: &Template,
         options: &CreateOptions,
     ) -> Result<Vec<ResourceRef>> {
-        let applied = operations::create::create(self, template, options)?;
+        let applied = operations::create::create(&self.begin(), template, options)?;
         Ok(applied.into_iter().map(|applied| applied.reference).collect())
     }
 
@@ -165,7 +195,7 @@ impl Namespace {
     /// # Ok(()) }
     /// ```
     pub fn plan(&self, template: &Template) -> Result<Plan> {
-        operations::create::plan(self, template)
+        operations::create::plan(&self.begin(), template)
     }
 
     /// Applies exactly what a plan holds, in order, up to the first failure, and says what happened
@@ -186,7 +216,7 @@ impl Namespace {
     /// # Ok(()) }
     /// ```
     pub fn apply(&self, plan: &Plan, options: &CreateOptions) -> Result<Vec<Applied>> {
-        operations::create::apply(self, plan, options)
+        operations::create::apply(&self.begin(), plan, options)
     }
 
     /// Reads the live objects, whole, in order, one after the other (so they are no snapshot). The
@@ -206,7 +236,7 @@ impl Namespace {
     /// # Ok(()) }
     /// ```
     pub fn get<'a>(&self, selection: impl Into<Selection<'a>>) -> Result<Vec<Manifest>> {
-        operations::get::get(self, selection.into())
+        operations::get::get(&self.begin(), selection.into())
     }
 
     /// Deletes in reverse order, with the default [`DeleteOptions`]. Returns what is gone, in the
@@ -248,7 +278,7 @@ impl Namespace {
         selection: impl Into<Selection<'a>>,
         options: &DeleteOptions,
     ) -> Result<Vec<ResourceRef>> {
-        operations::delete::delete(self, selection.into(), options)
+        operations::delete::delete(&self.begin(), selection.into(), options)
     }
 
     /// How each object is doing: absent, present, ready or not, by the conventions for conditions. A
@@ -267,11 +297,12 @@ impl Namespace {
     /// # Ok(()) }
     /// ```
     pub fn status<'a>(&self, selection: impl Into<Selection<'a>>) -> Result<Vec<ObjectStatus>> {
-        operations::wait::status(self, selection.into())
+        operations::wait::status(&self.begin(), selection.into())
     }
 
     /// Waits until something holds for every object, by looking at them now and then. Answers that
-    /// can pass (no connection, 429, 5xx) are looked beyond until the deadline.
+    /// can pass (no connection, 429, 5xx) are looked beyond until the deadline: that of [`Wait`], or
+    /// the handle's [own](Self::with_deadline), whichever comes first.
     ///
     /// # Errors
     ///
@@ -286,7 +317,8 @@ impl Namespace {
     /// # Ok(()) }
     /// ```
     pub fn wait<'a>(&self, selection: impl Into<Selection<'a>>, wait: &Wait) -> Result<()> {
-        operations::wait::wait(self, selection.into(), wait)
+        let deadline = self.deadline.map_or(wait.deadline, |own| own.min(wait.deadline));
+        operations::wait::wait(&self.begin_within(Some(deadline)), selection.into(), wait)
     }
 
     /// The rights that process, create, get and delete need for this Template, with these
@@ -303,7 +335,7 @@ impl Namespace {
     /// # Ok(()) }
     /// ```
     pub fn access(&self, template: &Template) -> Result<Access> {
-        operations::access::access(self, template)
+        operations::access::access(&self.begin(), template)
     }
 
     /// Asks the server (by `SelfSubjectAccessReview`) which of these rights are missing, before any
@@ -321,32 +353,20 @@ impl Namespace {
     /// # Ok(()) }
     /// ```
     pub fn check_access(&self, access: &Access) -> Result<Vec<MissingAccess>> {
-        operations::access::check(self, access)
+        operations::access::check(&self.begin(), access)
     }
 
-    pub(crate) fn tell(&self, event: Event<'_>) {
-        self.observer.tell(event);
+    /// The beginning of one operation: from here on its deadline runs.
+    fn begin(&self) -> Scope<'_> {
+        self.begin_within(self.deadline)
     }
 
-    pub(crate) fn send(&self, request: &Request) -> Result<Success> {
-        self.client.send(request, self.timeouts)
-    }
-
-    /// The object that a successful answer holds.
-    pub(crate) fn object(&self, request: &Request) -> Result<Map<String, Value>> {
-        self.send(request)?.into_object(request)
-    }
-
-    pub(crate) fn discover(&self, api_version: &str) -> Result<()> {
-        self.client.discover(self.timeouts, api_version)
-    }
-
-    pub(crate) fn resource(
-        &self,
-        api_version: &str,
-        kind: &str,
-        verb: Verb,
-    ) -> Result<ApiResource, Unsuitable> {
-        self.client.resource(self.timeouts, api_version, kind, verb)
+    fn begin_within(&self, deadline: Option<Duration>) -> Scope<'_> {
+        let limits = Limits {
+            timeouts: self.timeouts,
+            end: deadline.and_then(|deadline| Instant::now().checked_add(deadline)),
+            cancel: self.cancel.clone(),
+        };
+        Scope::new(&self.client, &self.name, &self.observer, limits)
     }
 }

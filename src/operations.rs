@@ -4,8 +4,9 @@ use serde_json::{Map, Value};
 
 use crate::error::{AnswerProblem, TransportError};
 use crate::request::{Request, Verb};
+use crate::scope::Scope;
 use crate::target::{self, Target};
-use crate::{Error, Manifest, Namespace, Result, Selection};
+use crate::{Error, Manifest, Result, Selection};
 
 pub(crate) mod access;
 pub(crate) mod create;
@@ -16,23 +17,21 @@ pub(crate) mod wait;
 
 /// The targets of a selection. A uid that a rendered manifest holds is somebody's leftover, and
 /// never part of them.
-fn targets(namespace: &Namespace, selection: Selection<'_>, verb: Verb) -> Result<Vec<Target>> {
+fn targets(scope: &Scope<'_>, selection: Selection<'_>, verb: Verb) -> Result<Vec<Target>> {
     match selection {
         Selection::Template(template) => {
-            let processed = process::process(namespace, template)?;
-            let objects = target::rendered(processed.into_manifests(), namespace.name())?;
-            target::resolve(namespace, &objects, verb)
+            let processed = process::process(scope, template)?;
+            let objects = target::rendered(processed.into_manifests(), scope.namespace())?;
+            target::resolve(scope, &objects, verb)
         }
-        Selection::References(references) => {
-            target::resolve_references(namespace, references, verb)
-        }
+        Selection::References(references) => target::resolve_references(scope, references, verb),
     }
 }
 
 /// The live object, if there is one.
-fn read(namespace: &Namespace, target: &Target) -> Result<Option<Manifest>> {
+fn read(scope: &Scope<'_>, target: &Target) -> Result<Option<Manifest>> {
     let request = target.request(Verb::Get)?;
-    match namespace.object(&request) {
+    match scope.object(&request) {
         Err(Error::Api(answer)) if target.is_absent(&answer) => Ok(None),
         object => {
             let object = object?;

@@ -9,7 +9,8 @@ use crate::discovery::{ApiResource, Unsuitable};
 use crate::error::{ApiError, ManifestError, ManifestProblem};
 use crate::manifest::identity;
 use crate::request::{Request, Verb, is_api_version};
-use crate::{Error, InvalidInput, Manifest, Namespace, ResourceRef, Result};
+use crate::scope::Scope;
+use crate::{Error, InvalidInput, Manifest, ResourceRef, Result};
 
 /// An object that may be touched: its identity, with the namespace set, and the resource it is.
 pub(crate) struct Target {
@@ -177,15 +178,11 @@ pub(crate) fn check_replayable(objects: &[Rendered]) -> Result<()> {
 }
 
 /// Finds the resource of each rendered object.
-pub(crate) fn resolve(
-    namespace: &Namespace,
-    objects: &[Rendered],
-    verb: Verb,
-) -> Result<Vec<Target>> {
+pub(crate) fn resolve(scope: &Scope<'_>, objects: &[Rendered], verb: Verb) -> Result<Vec<Target>> {
     objects
         .iter()
         .map(|object| {
-            find(namespace, object.reference.clone(), verb)
+            find(scope, object.reference.clone(), verb)
                 .map_err(|unsuitable| unsuitable.into_error(|problem| object.refuse(problem)))
         })
         .collect()
@@ -193,7 +190,7 @@ pub(crate) fn resolve(
 
 /// Checks references and finds the resource of each.
 pub(crate) fn resolve_references(
-    namespace: &Namespace,
+    scope: &Scope<'_>,
     references: &[ResourceRef],
     verb: Verb,
 ) -> Result<Vec<Target>> {
@@ -202,20 +199,20 @@ pub(crate) fn resolve_references(
         Error::from(InvalidInput::Reference { index, resource, problem: Box::new(problem) })
     };
     for (index, reference) in references.iter().enumerate() {
-        check_identity(reference, reference.namespace(), namespace.name())
+        check_identity(reference, reference.namespace(), scope.namespace())
             .map_err(|problem| refuse(index, reference, problem))?;
     }
     let resolve = |(index, reference): (usize, &ResourceRef)| {
-        let target = reference.clone().with_namespace(namespace.name());
-        find(namespace, target, verb)
+        let target = reference.clone().with_namespace(scope.namespace());
+        find(scope, target, verb)
             .map_err(|u| u.into_error(|problem| refuse(index, reference, problem)))
     };
     references.iter().enumerate().map(resolve).collect()
 }
 
-fn find(namespace: &Namespace, reference: ResourceRef, verb: Verb) -> Result<Target, Unsuitable> {
-    let resource = namespace.resource(reference.api_version(), reference.kind(), verb)?;
-    Ok(Target { reference, resource, namespace: namespace.name().to_owned() })
+fn find(scope: &Scope<'_>, reference: ResourceRef, verb: Verb) -> Result<Target, Unsuitable> {
+    let resource = scope.resource(reference.api_version(), reference.kind(), verb)?;
+    Ok(Target { reference, resource, namespace: scope.namespace().to_owned() })
 }
 
 impl Unsuitable {

@@ -2,20 +2,26 @@
 
 use std::error::Error as StdError;
 use std::fmt;
-use std::io::{self, Read};
+use std::io;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
+use ureq::Timeout;
 use ureq::http::{self, HeaderMap, HeaderName, HeaderValue, header};
 
 use crate::config::{Config, Login, Secret};
-use crate::error::{AnswerProblem, ApiError, CertificateError, Phase, TransportError};
+use crate::error::{
+    AnswerProblem, ApiError, Break, CertificateError, Interruption, Phase, TransportError,
+};
 use crate::request::Request;
-use crate::{Error, Result, Timeouts};
+use crate::{Error, Result};
 
+mod cancel;
 mod certificate;
 mod connector;
 mod der;
+mod limits;
+mod line;
 mod private_key;
 mod roots;
 mod session;
@@ -23,7 +29,10 @@ mod tls;
 mod tls_config;
 mod verifier;
 
-use connector::NotSent;
+pub use cancel::CancelToken;
+pub(crate) use limits::Limits;
+
+use line::Exchange;
 use session::{IDLE_FOR_READS, Sessions};
 
 /// Connections to one API server as one identity. Shared by all threads of a client.
@@ -54,8 +63,12 @@ impl Transport {
     }
 
     /// A successful answer. Any other is [`Error::Api`].
-    pub(crate) fn send(&self, request: &Request, timeouts: Timeouts) -> Result<Success> {
-        let Answer { status, headers, body } = self.authenticated(request, timeouts)?;
+    pub(crate) fn send(&self, request: &Request, limits: &Limits) -> Result<Success> {
+        if let Some(interruption) = limits.interruption() {
+            let (subject, how) = (request.subject.clone(), Break::Interrupted(interruption));
+            return Err(TransportError::new(subject, Phase::Connect, how, interruption).into());
+        }
+        let Answer { status, headers, body } = self.authenticated(request, limits)?;
         if !(200..300).contains(&status) {
             // The status stands, even when the text that explains it did not arrive.
             let (subject, body) = (request.subject.clone(), body.unwrap_or_default());
@@ -67,7 +80,7 @@ impl Transport {
             }
             .into());
         }
-        let body = body.map_err(|error| self.error(request, Phase::Answer, error))?;
+        let body = body.map_err(|error| self.error(request, limits, Phase::Answer, error))?;
         let body = serde_json::from_slice(&body)
             .map_err(|error| TransportError::answer(request.subject.clone(), error.into()))?;
         Ok(Success { created: status == 201, warnings: warnings(&headers), body })
@@ -75,27 +88,27 @@ impl Transport {
 
     /// The server does not act on what it answers with a 401, so that this does not count as sent:
     /// it is sent again, once, when there is another credential than the one refused.
-    fn authenticated(&self, request: &Request, timeouts: Timeouts) -> Result<Answer> {
+    fn authenticated(&self, request: &Request, limits: &Limits) -> Result<Answer> {
         let Some(credential) = &self.sessions.config().credential else {
-            return self.answer(request, timeouts, &Login::default());
+            return self.answer(request, limits, &Login::default());
         };
         let login = credential.login(Instant::now())?;
-        let answer = self.answer(request, timeouts, &login)?;
+        let answer = self.answer(request, limits, &login)?;
         if answer.status != UNAUTHORIZED {
             return Ok(answer);
         }
         match credential.login_again(&login, Instant::now())? {
-            Some(login) => self.answer(request, timeouts, &login),
+            Some(login) => self.answer(request, limits, &login),
             None => Ok(answer),
         }
     }
 
     /// A GET is sent once more, over a new connection, when the first one died. Nothing else that
     /// the server may have acted on is ever sent twice.
-    fn answer(&self, request: &Request, timeouts: Timeouts, login: &Login) -> Result<Answer> {
+    fn answer(&self, request: &Request, limits: &Limits, login: &Login) -> Result<Answer> {
         let agent = self.sessions.agent(login, Instant::now())?;
         let header = login.authorization.as_ref();
-        let exchange = |idle_age| self.exchange(&agent, request, timeouts, header, idle_age);
+        let exchange = |idle_age| self.exchange(&agent, request, limits, header, idle_age);
         let idle_age = if request.verb.mutates() { IDLE_FOR_MUTATIONS } else { IDLE_FOR_READS };
         let first = exchange(idle_age);
         let died = match &first {
@@ -103,10 +116,11 @@ impl Transport {
             Ok(answer) => {
                 (200..300).contains(&answer.status) && answer.body.as_ref().err().is_some_and(died)
             }
-            Err(error) => died(error),
+            Err((_, error)) => died(error),
         };
-        let answer = if died && !request.verb.mutates() { exchange(Duration::ZERO) } else { first };
-        answer.map_err(|error| self.error(request, Phase::Exchange, error))
+        let again = died && !request.verb.mutates() && limits.interruption().is_none();
+        let answer = if again { exchange(Duration::ZERO) } else { first };
+        answer.map_err(|(phase, error)| self.error(request, limits, phase, error))
     }
 
     /// One request over the wire.
@@ -114,37 +128,49 @@ impl Transport {
         &self,
         agent: &ureq::Agent,
         request: &Request,
-        timeouts: Timeouts,
+        limits: &Limits,
         authorization: Option<&Secret>,
         idle_age: Duration,
-    ) -> Result<Answer, ureq::Error> {
+    ) -> Result<Answer, (Phase, ureq::Error)> {
+        Exchange::run(limits, |exchange| {
+            let run = || {
+                let message = self.message(request, authorization)?;
+                let message = agent
+                    .configure_request(message)
+                    .timeout_connect(Some(limits.timeouts.connect()))
+                    .timeout_per_read(Some(limits.timeouts.read()))
+                    .timeout_per_write(Some(limits.timeouts.read()))
+                    .max_idle_age(idle_age)
+                    .build();
+                agent.run(message)
+            };
+            let mut response = run().map_err(|error| {
+                (if exchange.is_sent() { Phase::Exchange } else { Phase::Connect }, error)
+            })?;
+            let limit = if response.status().is_success() { ANSWER_LIMIT } else { REFUSAL_LIMIT };
+            let body = response.body_mut().with_config().limit(limit);
+            // Read whatever the status: a connection with bytes left on it is lost.
+            let body = body.read_to_vec();
+            Ok(Answer {
+                status: response.status().as_u16(),
+                headers: std::mem::take(response.headers_mut()),
+                body,
+            })
+        })
+    }
+
+    fn message<'a>(
+        &self,
+        request: &'a Request,
+        authorization: Option<&Secret>,
+    ) -> Result<http::Request<&'a [u8]>, http::Error> {
         let body = request.body.as_ref().map(|(_, body)| body.as_slice());
         let mut message = http::Request::builder()
             .method(request.verb.method())
             .uri(format!("{}{}", self.server, request.target))
-            .body(body.unwrap_or_default())
-            .map_err(|error| connector::not_sent(error.into()))?;
-        self.add_headers(request, authorization, message.headers_mut())
-            .map_err(|error| connector::not_sent(error.into()))?;
-        let message = agent
-            .configure_request(message)
-            .timeout_connect(Some(timeouts.connect()))
-            .timeout_per_read(Some(timeouts.read()))
-            .timeout_per_write(Some(timeouts.read()))
-            .max_idle_age(idle_age)
-            .build();
-        agent.run(message).map(|mut response| {
-            let mut bytes = Vec::new();
-            let limit = if response.status().is_success() { ANSWER_LIMIT } else { REFUSAL_LIMIT };
-            // Drained whatever the status: a connection with bytes left on it is lost.
-            let read =
-                response.body_mut().with_config().limit(limit).reader().read_to_end(&mut bytes);
-            Answer {
-                status: response.status().as_u16(),
-                headers: std::mem::take(response.headers_mut()),
-                body: read.map(|_| bytes).map_err(ureq::Error::from),
-            }
-        })
+            .body(body.unwrap_or_default())?;
+        self.add_headers(request, authorization, message.headers_mut())?;
+        Ok(message)
     }
 
     /// Values that a configuration gives were looked at when it was checked.
@@ -172,21 +198,23 @@ impl Transport {
         Ok(())
     }
 
-    fn error(&self, request: &Request, phase: Phase, error: ureq::Error) -> Error {
-        let (phase, error) = match NotSent::unwrap(error) {
-            Ok(error) => (Phase::Connect, error),
-            Err(error) => (phase, error),
-        };
-        let timed_out = match &error {
-            ureq::Error::Timeout(_) => true,
-            ureq::Error::Io(error) => error.kind() == io::ErrorKind::TimedOut,
-            _ => false,
+    fn error(&self, request: &Request, limits: &Limits, phase: Phase, error: ureq::Error) -> Error {
+        let how = match (&error, limits.interruption()) {
+            (_, Some(Interruption::Cancelled)) => Break::Interrupted(Interruption::Cancelled),
+            (ureq::Error::Timeout(Timeout::Global), _) => {
+                Break::Interrupted(Interruption::Deadline)
+            }
+            (ureq::Error::Timeout(_), _) => Break::TimedOut,
+            (ureq::Error::Io(error), _) if error.kind() == io::ErrorKind::TimedOut => {
+                Break::TimedOut
+            }
+            _ => Break::Failed,
         };
         let mut source = cause(error);
         if let (Phase::Connect, Some(proxy)) = (phase, &self.sessions.config().proxy) {
             source = Box::new(ThroughProxy { proxy: format!("{proxy:?}"), source });
         }
-        TransportError::new(request.subject.clone(), phase, timed_out, source).into()
+        TransportError::new(request.subject.clone(), phase, how, source).into()
     }
 }
 

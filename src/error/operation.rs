@@ -145,7 +145,8 @@ impl OperationError {
         &self.failures
     }
 
-    /// What a create did not come to; empty for a delete, which tries every object.
+    /// What a create did not come to. A delete tries every object, so that this is empty for it,
+    /// unless it was cancelled or its deadline passed.
     #[must_use]
     pub fn not_attempted(&self) -> &[ResourceRef] {
         &self.not_attempted

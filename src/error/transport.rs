@@ -13,15 +13,43 @@ pub struct TransportError {
 struct Parts {
     subject: Subject,
     phase: Phase,
-    timed_out: bool,
+    how: Break,
     source: Box<dyn Error + Send + Sync>,
 }
+
+/// How a request ended without an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Break {
+    Failed,
+    /// One of the request's own timeouts ran out.
+    TimedOut,
+    Interrupted(Interruption),
+}
+
+/// Why an operation may go no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interruption {
+    Deadline,
+    Cancelled,
+}
+
+impl fmt::Display for Interruption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Deadline => "the operation's deadline has passed",
+            Self::Cancelled => "the operation was cancelled",
+        })
+    }
+}
+
+impl Error for Interruption {}
 
 /// How far a request came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Phase {
-    /// Name resolution, TCP, a proxy's consent, TLS: nothing of the request was sent.
+    /// Before there was a connection: name resolution, TCP, a proxy's consent, TLS. Nothing of the
+    /// request was sent.
     Connect,
     /// Sending the request or waiting for the answer's beginning.
     Exchange,
@@ -33,14 +61,14 @@ impl TransportError {
     pub(crate) fn new(
         subject: Subject,
         phase: Phase,
-        timed_out: bool,
+        how: Break,
         source: impl Into<Box<dyn Error + Send + Sync>>,
     ) -> Self {
-        Self { parts: Box::new(Parts { subject, phase, timed_out, source: source.into() }) }
+        Self { parts: Box::new(Parts { subject, phase, how, source: source.into() }) }
     }
 
     pub(crate) fn answer(subject: Subject, problem: AnswerProblem) -> Self {
-        Self::new(subject, Phase::Answer, false, problem)
+        Self::new(subject, Phase::Answer, Break::Failed, problem)
     }
 
     pub(crate) fn subject(&self) -> &Subject {
@@ -53,23 +81,34 @@ impl TransportError {
         self.parts.phase
     }
 
-    /// Whether a configured [timeout](crate::Timeouts) ran out.
+    /// Whether a configured [timeout](crate::Timeouts) or the operation's
+    /// [deadline](crate::Namespace::with_deadline) ran out.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
-        self.parts.timed_out
+        matches!(self.parts.how, Break::TimedOut | Break::Interrupted(Interruption::Deadline))
+    }
+
+    /// Whether the operation was [cancelled](crate::CancelToken).
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.parts.how == Break::Interrupted(Interruption::Cancelled)
     }
 }
 
 impl fmt::Display for TransportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Parts { subject, phase, timed_out, .. } = &*self.parts;
-        let what = match (phase, timed_out) {
-            (Phase::Connect, false) => "could not connect",
-            (Phase::Connect, true) => "connecting took too long",
-            (Phase::Exchange, false) => "the connection broke before an answer",
-            (Phase::Exchange, true) => "the server did not answer in time",
-            (Phase::Answer, false) => "the answer is unusable",
-            (Phase::Answer, true) => "the answer did not arrive in time",
+        let Parts { subject, phase, how, .. } = &*self.parts;
+        let what = match (phase, how) {
+            (Phase::Connect, Break::Failed) => "could not connect",
+            (Phase::Connect, Break::TimedOut) => "connecting took too long",
+            (Phase::Exchange, Break::Failed) => "the connection broke before an answer",
+            (Phase::Exchange, Break::TimedOut) => "the server did not answer in time",
+            (Phase::Answer, Break::Failed) => "the answer is unusable",
+            (Phase::Answer, Break::TimedOut) => "the answer did not arrive in time",
+            (Phase::Connect, Break::Interrupted(why)) => {
+                return write!(f, "{subject}: not sent, {why}");
+            }
+            (_, Break::Interrupted(why)) => return write!(f, "{subject}: cut off, {why}"),
         };
         write!(f, "{subject}: {what}")
     }

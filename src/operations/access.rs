@@ -3,24 +3,25 @@ use serde_json::{Value, json};
 use crate::access::{AccessRule, MissingAccess};
 use crate::error::{AnswerProblem, TransportError};
 use crate::request::{MediaType, Request, Verb};
+use crate::scope::Scope;
 use crate::target;
 use crate::template::{API_VERSION, Source};
-use crate::{Access, Namespace, Result, Template};
+use crate::{Access, Result, Template};
 
 /// What create, get and delete together need on a rendered object.
 const TARGET_VERBS: [&str; 4] = ["create", "patch", "delete", "get"];
 
-pub(crate) fn access(namespace: &Namespace, template: &Template) -> Result<Access> {
+pub(crate) fn access(scope: &Scope<'_>, template: &Template) -> Result<Access> {
     let group =
         |api_version: &str| api_version.split_once('/').map_or("", |(group, _)| group).to_owned();
-    let processed = super::process::process(namespace, template)?;
-    let objects = target::rendered(processed.into_manifests(), namespace.name())?;
-    let targets = target::resolve(namespace, &objects, Verb::Patch)?;
+    let processed = super::process::process(scope, template)?;
+    let objects = target::rendered(processed.into_manifests(), scope.namespace())?;
+    let targets = target::resolve(scope, &objects, Verb::Patch)?;
 
     let mut rules = Vec::new();
     if let Source::Stored(name) = template.source() {
         rules.push(AccessRule {
-            namespace: template.namespace().unwrap_or(namespace.name()).to_owned(),
+            namespace: template.namespace().unwrap_or(scope.namespace()).to_owned(),
             group: group(API_VERSION),
             resource: "templates".to_owned(),
             names: vec![name.clone()],
@@ -28,7 +29,7 @@ pub(crate) fn access(namespace: &Namespace, template: &Template) -> Result<Acces
         });
     }
     let in_target = |group, resource: &str, verbs: &[&'static str]| AccessRule {
-        namespace: namespace.name().to_owned(),
+        namespace: scope.namespace().to_owned(),
         group,
         resource: resource.to_owned(),
         names: Vec::new(),
@@ -42,11 +43,11 @@ pub(crate) fn access(namespace: &Namespace, template: &Template) -> Result<Acces
 }
 
 /// Asks the server about each verb on each resource.
-pub(crate) fn check(namespace: &Namespace, access: &Access) -> Result<Vec<MissingAccess>> {
+pub(crate) fn check(scope: &Scope<'_>, access: &Access) -> Result<Vec<MissingAccess>> {
     let mut missing = Vec::new();
     for rule in access.rules() {
         for &verb in &rule.verbs {
-            if !is_allowed(namespace, rule, verb)? {
+            if !is_allowed(scope, rule, verb)? {
                 missing.push(MissingAccess {
                     namespace: rule.namespace.clone(),
                     group: rule.group.clone(),
@@ -59,7 +60,7 @@ pub(crate) fn check(namespace: &Namespace, access: &Access) -> Result<Vec<Missin
     Ok(missing)
 }
 
-fn is_allowed(namespace: &Namespace, rule: &AccessRule, verb: &str) -> Result<bool> {
+fn is_allowed(scope: &Scope<'_>, rule: &AccessRule, verb: &str) -> Result<bool> {
     let mut attributes = json!({
         "namespace": rule.namespace, "group": rule.group, "resource": rule.resource, "verb": verb,
     });
@@ -71,7 +72,7 @@ fn is_allowed(namespace: &Namespace, rule: &AccessRule, verb: &str) -> Result<bo
         "spec": {"resourceAttributes": attributes},
     });
     let request = Request::access_review().body(MediaType::Json, &review);
-    let answer = namespace.object(&request)?;
+    let answer = scope.object(&request)?;
     let allowed = answer.get("status").and_then(|status| status.get("allowed"));
     allowed.and_then(Value::as_bool).ok_or_else(|| {
         let problem = AnswerProblem::Field { field: "status.allowed" };

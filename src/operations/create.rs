@@ -7,71 +7,72 @@ use crate::error::{
 use crate::manifest::strip_server_owned;
 use crate::observer::Event;
 use crate::request::{MediaType, Request, Verb};
+use crate::scope::Scope;
 use crate::target::{self, Rendered, Target};
 use crate::transport::Success;
 use crate::{
-    Applied, Change, CreateOptions, Error, InvalidInput, Manifest, Namespace, Plan, Result,
-    Template, secret_data,
+    Applied, Change, CreateOptions, Error, InvalidInput, Manifest, Plan, Result, Template,
+    secret_data,
 };
 
 /// Renders, checks and normalises: all of a create that touches nothing.
-pub(crate) fn plan(namespace: &Namespace, template: &Template) -> Result<Plan> {
-    let objects = render(namespace, template)?;
-    target::resolve(namespace, &objects, Verb::Patch)?;
-    Ok(Plan::new(namespace.name(), objects.into_iter().map(|object| object.object)))
+pub(crate) fn plan(scope: &Scope<'_>, template: &Template) -> Result<Plan> {
+    let objects = render(scope, template)?;
+    target::resolve(scope, &objects, Verb::Patch)?;
+    Ok(Plan::new(scope.namespace(), objects.into_iter().map(|object| object.object)))
 }
 
 /// The other half. A plan may come from a file, so nothing about it is taken on trust.
 pub(crate) fn apply(
-    namespace: &Namespace,
+    scope: &Scope<'_>,
     plan: &Plan,
     options: &CreateOptions,
 ) -> Result<Vec<Applied>> {
     options.check()?;
-    if plan.namespace() != namespace.name() {
-        let (found, expected) = (plan.namespace().to_owned(), namespace.name().to_owned());
+    if plan.namespace() != scope.namespace() {
+        let (found, expected) = (plan.namespace().to_owned(), scope.namespace().to_owned());
         return Err(InvalidInput::PlanNamespace { found, expected }.into());
     }
-    perform(namespace, checked(namespace, plan.manifests().to_vec())?, options)
+    perform(scope, checked(scope, plan.manifests().to_vec())?, options)
 }
 
 /// Both in one, without a plan in between.
 pub(crate) fn create(
-    namespace: &Namespace,
+    scope: &Scope<'_>,
     template: &Template,
     options: &CreateOptions,
 ) -> Result<Vec<Applied>> {
     options.check()?;
-    perform(namespace, render(namespace, template)?, options)
+    perform(scope, render(scope, template)?, options)
 }
 
-fn render(namespace: &Namespace, template: &Template) -> Result<Vec<Rendered>> {
-    checked(namespace, super::process::process(namespace, template)?.into_manifests())
+fn render(scope: &Scope<'_>, template: &Template) -> Result<Vec<Rendered>> {
+    checked(scope, super::process::process(scope, template)?.into_manifests())
 }
 
 fn perform(
-    namespace: &Namespace,
+    scope: &Scope<'_>,
     objects: Vec<Rendered>,
     options: &CreateOptions,
 ) -> Result<Vec<Applied>> {
     let verb = if options.require_new { Verb::Create } else { Verb::Patch };
-    let targets = target::resolve(namespace, &objects, verb)?;
+    let targets = target::resolve(scope, &objects, verb)?;
     let objects: Vec<Value> = objects.into_iter().map(|o| Value::Object(o.object)).collect();
 
     if options.preflight || options.dry_run {
-        let rehearsed = rehearse(namespace, &targets, &objects, options)?;
+        let rehearsed = rehearse(scope, &targets, &objects, options)?;
         if options.dry_run {
             return Ok(rehearsed);
         }
     }
-    apply_in_order(namespace, &targets, &objects, options)
+    apply_in_order(scope, &targets, &objects, options)
 }
 
-fn checked(namespace: &Namespace, manifests: Vec<Manifest>) -> Result<Vec<Rendered>> {
-    let mut objects = target::rendered(manifests, namespace.name())?;
+fn checked(scope: &Scope<'_>, manifests: Vec<Manifest>) -> Result<Vec<Rendered>> {
+    let mut objects = target::rendered(manifests, scope.namespace())?;
     target::check_replayable(&objects)?;
     for object in &mut objects {
-        prepare(object, namespace.name()).map_err(|problem| object.refuse(problem))?;
+        prepare(object, scope.namespace()).map_err(|problem| object.refuse(problem))?;
     }
     Ok(objects)
 }
@@ -91,7 +92,7 @@ fn prepare(object: &mut Rendered, namespace: &str) -> Result<(), ManifestProblem
 
 /// Has the server try every object without storing it, and collects what it refuses.
 fn rehearse(
-    namespace: &Namespace,
+    scope: &Scope<'_>,
     targets: &[Target],
     objects: &[Value],
     options: &CreateOptions,
@@ -99,9 +100,12 @@ fn rehearse(
     let dry_run = options.clone().dry_run(true);
     let (mut applied, mut refusals) = (Vec::new(), Vec::new());
     for (target, object) in targets.iter().zip(objects) {
-        match apply_one(namespace, target, object, &dry_run) {
+        match apply_one(scope, target, object, &dry_run) {
             Ok(would_be) => applied.push(would_be),
             Err(error) => refusals.push(Failure::new(target.reference.clone(), error)),
+        }
+        if scope.is_over() && !refusals.is_empty() {
+            break;
         }
     }
     if refusals.is_empty() {
@@ -111,7 +115,7 @@ fn rehearse(
 }
 
 fn apply_in_order(
-    namespace: &Namespace,
+    scope: &Scope<'_>,
     targets: &[Target],
     objects: &[Value],
     options: &CreateOptions,
@@ -119,15 +123,15 @@ fn apply_in_order(
     let mut completed: Vec<Applied> = Vec::with_capacity(targets.len());
     let mut pending = targets.iter().zip(objects);
     while let Some((target, object)) = pending.next() {
-        namespace.tell(Event::Before(Operation::Create, &target.reference));
-        match apply_one(namespace, target, object, options) {
+        scope.tell(Event::Before(Operation::Create, &target.reference));
+        match apply_one(scope, target, object, options) {
             Ok(applied) => {
-                namespace.tell(Event::Applied(&applied));
+                scope.tell(Event::Applied(&applied));
                 completed.push(applied);
             }
             Err(error) => {
                 let failure = Failure::new(target.reference.clone(), error);
-                namespace.tell(Event::Failed(&failure));
+                scope.tell(Event::Failed(&failure));
                 let completed = completed.into_iter().map(|applied| applied.reference).collect();
                 let left = pending.map(|(target, _)| target.reference.clone()).collect();
                 let (operation, failures) = (Operation::Create, vec![failure]);
@@ -139,21 +143,21 @@ fn apply_in_order(
 }
 
 fn apply_one(
-    namespace: &Namespace,
+    scope: &Scope<'_>,
     target: &Target,
     object: &Value,
     options: &CreateOptions,
 ) -> Result<Applied> {
     if options.require_new {
-        return post(namespace, target, object, options);
+        return post(scope, target, object, options);
     }
-    let before = if options.compare { super::read(namespace, target)? } else { None };
+    let before = if options.compare { super::read(scope, target)? } else { None };
     let before = before.as_ref().and_then(Manifest::resource_version);
     let patch = with_options(target.request(Verb::Patch)?, options, options.force)
         .body(MediaType::ApplyPatch, object);
-    match namespace.send(&patch) {
+    match scope.send(&patch) {
         Err(Error::Api(answer)) if is_proxied(target) && target.is_absent(&answer) => {
-            post(namespace, target, object, options)
+            post(scope, target, object, options)
         }
         answer => applied(&patch, target, answer?, before),
     }
@@ -161,14 +165,14 @@ fn apply_one(
 
 /// Creates an object that must not exist. One that does is a conflict.
 fn post(
-    namespace: &Namespace,
+    scope: &Scope<'_>,
     target: &Target,
     object: &Value,
     options: &CreateOptions,
 ) -> Result<Applied> {
     let post =
         with_options(target.request(Verb::Create)?, options, false).body(MediaType::Json, object);
-    applied(&post, target, namespace.send(&post)?, None)
+    applied(&post, target, scope.send(&post)?, None)
 }
 
 fn with_options(mut request: Request, options: &CreateOptions, force: bool) -> Request {

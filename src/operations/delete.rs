@@ -3,38 +3,44 @@ use serde_json::{Map, Value, json};
 use crate::error::{Failure, Operation, OperationError, OwnershipError};
 use crate::observer::Event;
 use crate::request::{MediaType, Verb};
+use crate::scope::Scope;
 use crate::target::Target;
-use crate::{DeleteOptions, Error, Manifest, Namespace, ResourceRef, Result, Selection};
+use crate::{DeleteOptions, Error, Manifest, ResourceRef, Result, Selection};
 
 pub(crate) fn delete(
-    namespace: &Namespace,
+    scope: &Scope<'_>,
     selection: Selection<'_>,
     options: &DeleteOptions,
 ) -> Result<Vec<ResourceRef>> {
     options.check()?;
-    let targets = super::targets(namespace, selection, Verb::Delete)?;
+    let targets = super::targets(scope, selection, Verb::Delete)?;
     let (mut completed, mut failures) = (Vec::with_capacity(targets.len()), Vec::new());
-    for target in targets.into_iter().rev() {
-        namespace.tell(Event::Before(Operation::Delete, &target.reference));
-        match delete_one(namespace, &target, options) {
+    let mut pending = targets.into_iter().rev();
+    for target in pending.by_ref() {
+        scope.tell(Event::Before(Operation::Delete, &target.reference));
+        match delete_one(scope, &target, options) {
             Ok(()) => {
-                namespace.tell(Event::Deleted(&target.reference));
+                scope.tell(Event::Deleted(&target.reference));
                 completed.push(target.reference);
             }
             Err(error) => {
                 let failure = Failure::new(target.reference, error);
-                namespace.tell(Event::Failed(&failure));
+                scope.tell(Event::Failed(&failure));
                 failures.push(failure);
+                if scope.is_over() {
+                    break;
+                }
             }
         }
     }
     if failures.is_empty() {
         return Ok(completed);
     }
-    Err(OperationError::new(Operation::Delete, completed, failures, Vec::new()).into())
+    let left = pending.map(|target| target.reference).collect();
+    Err(OperationError::new(Operation::Delete, completed, failures, left).into())
 }
 
-fn delete_one(namespace: &Namespace, target: &Target, options: &DeleteOptions) -> Result<()> {
+fn delete_one(scope: &Scope<'_>, target: &Target, options: &DeleteOptions) -> Result<()> {
     let reference = &target.reference;
     let mut preconditions =
         Preconditions { uid: reference.uid().map(str::to_owned), resource_version: None };
@@ -43,8 +49,8 @@ fn delete_one(namespace: &Namespace, target: &Target, options: &DeleteOptions) -
         preconditions.resource_version = version.map(str::to_owned);
     }
     match &options.only_managed_by {
-        None => send(namespace, target, options, &preconditions),
-        Some(manager) => delete_own(namespace, target, options, &preconditions, manager),
+        None => send(scope, target, options, &preconditions),
+        Some(manager) => delete_own(scope, target, options, &preconditions, manager),
     }
 }
 
@@ -70,7 +76,7 @@ const ATTEMPTS: usize = 3;
 /// Deletes an object that the field manager made, and exactly in the state in which it was seen to
 /// be so. If only that state has moved, it is judged again.
 fn delete_own(
-    namespace: &Namespace,
+    scope: &Scope<'_>,
     target: &Target,
     options: &DeleteOptions,
     given: &Preconditions,
@@ -78,7 +84,7 @@ fn delete_own(
 ) -> Result<()> {
     let mut refused: Option<(Option<String>, Error)> = None;
     for _ in 0..ATTEMPTS {
-        let Some(live) = super::read(namespace, target)? else { return Ok(()) };
+        let Some(live) = super::read(scope, target)? else { return Ok(()) };
         let uid = live.uid().map(str::to_owned);
         match refused {
             // It was not the state that moved: another object has the name now.
@@ -91,7 +97,7 @@ fn delete_own(
         }
         // A state or an object that the caller has named is not looked for a second time.
         let is_judged = given.resource_version.is_none() && preconditions.uid == uid;
-        match send(namespace, target, options, &preconditions) {
+        match send(scope, target, options, &preconditions) {
             Err(conflict) if conflict.is_conflict() && is_judged => refused = Some((uid, conflict)),
             result => return result,
         }
@@ -115,14 +121,14 @@ fn check_owner(live: &Manifest, manager: &str) -> Result<(), OwnershipError> {
 }
 
 fn send(
-    namespace: &Namespace,
+    scope: &Scope<'_>,
     target: &Target,
     options: &DeleteOptions,
     preconditions: &Preconditions,
 ) -> Result<()> {
     let body = delete_options(options, preconditions);
     let request = target.request(Verb::Delete)?.body(MediaType::Json, &body);
-    match namespace.send(&request) {
+    match scope.send(&request) {
         Err(Error::Api(answer)) if target.is_absent(&answer) => Ok(()),
         answer => answer.map(drop),
     }

@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 use crate::discovery::not_served;
 use crate::error::{AnswerProblem, ApiError, ManifestError, ManifestProblem, TransportError};
 use crate::request::{MediaType, Request, Verb};
+use crate::scope::Scope;
 use crate::template::{API_VERSION, Source, Template};
-use crate::{Error, Manifest, Namespace, Result};
+use crate::{Error, Manifest, Result};
 
 /// What OpenShift rendered: nothing of it exists in the cluster yet.
 ///
@@ -45,13 +46,13 @@ impl fmt::Debug for ProcessedTemplate {
     }
 }
 
-pub(crate) fn process(namespace: &Namespace, template: &Template) -> Result<ProcessedTemplate> {
-    let body = template.override_in(read(namespace, template)?)?;
-    let post = request(Verb::Create, namespace.name(), "processedtemplates", None)?
+pub(crate) fn process(scope: &Scope<'_>, template: &Template) -> Result<ProcessedTemplate> {
+    let body = template.override_in(read(scope, template)?)?;
+    let post = request(Verb::Create, scope.namespace(), "processedtemplates", None)?
         .body(MediaType::Json, &body);
-    let mut answer = namespace
+    let mut answer = scope
         .object(&post)
-        .map_err(|error| explained(namespace, error, ApiError::is_absence_of_namespace))?;
+        .map_err(|error| explained(scope, error, ApiError::is_absence_of_namespace))?;
     let field = |field| {
         Error::from(TransportError::answer(post.subject.clone(), AnswerProblem::Field { field }))
     };
@@ -71,16 +72,16 @@ pub(crate) fn process(namespace: &Namespace, template: &Template) -> Result<Proc
 }
 
 /// The Template as it is stored, or as the caller has it.
-pub(crate) fn read(namespace: &Namespace, template: &Template) -> Result<Map<String, Value>> {
+pub(crate) fn read(scope: &Scope<'_>, template: &Template) -> Result<Map<String, Value>> {
     template.check()?;
     let name = match template.source() {
         Source::Inline(template) => return Ok(template.clone()),
         Source::Stored(name) => name,
     };
-    let source = template.namespace().unwrap_or(namespace.name());
+    let source = template.namespace().unwrap_or(scope.namespace());
     let get = request(Verb::Get, source, "templates", Some(name))?;
-    let stored = namespace.object(&get).map_err(|error| {
-        explained(namespace, error, |answer| {
+    let stored = scope.object(&get).map_err(|error| {
+        explained(scope, error, |answer| {
             answer.is_absence_of(group(), name) || answer.is_absence_of_namespace()
         })
     })?;
@@ -127,10 +128,10 @@ fn group() -> &'static str {
 
 /// A 404 that is neither about the Template nor about a namespace can mean that the cluster has no
 /// template API, or come from something else on the way: discovery knows.
-fn explained(namespace: &Namespace, error: Error, known: impl Fn(&ApiError) -> bool) -> Error {
+fn explained(scope: &Scope<'_>, error: Error, known: impl Fn(&ApiError) -> bool) -> Error {
     match &error {
         Error::Api(answer) if answer.code() == 404 && !known(answer) => {
-            match namespace.discover(API_VERSION) {
+            match scope.discover(API_VERSION) {
                 Err(Error::Api(answer)) if answer.code() == 404 => {
                     not_served(API_VERSION, "Template")
                 }

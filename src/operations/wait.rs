@@ -1,17 +1,17 @@
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::error::WaitError;
 use crate::request::Verb;
+use crate::scope::Scope;
 use crate::target::Target;
-use crate::{Error, Manifest, Namespace, ObjectStatus, Result, Selection, Wait};
+use crate::{Error, Manifest, ObjectStatus, Result, Selection, Wait};
 
 /// Looks at each object until all are as they should be. There is no watch: a look now and then is
 /// cheap, and survives whatever happens to connections.
-pub(crate) fn wait(namespace: &Namespace, selection: Selection<'_>, wait: &Wait) -> Result<()> {
-    let end = Instant::now().checked_add(wait.deadline);
-    let mut pending: Vec<(Target, ObjectStatus)> = super::targets(namespace, selection, Verb::Get)?
+pub(crate) fn wait(scope: &Scope<'_>, selection: Selection<'_>, wait: &Wait) -> Result<()> {
+    let mut pending: Vec<(Target, ObjectStatus)> = super::targets(scope, selection, Verb::Get)?
         .into_iter()
         .map(|target| {
             let unseen = ObjectStatus::of(target.reference.clone(), None);
@@ -23,11 +23,7 @@ pub(crate) fn wait(namespace: &Namespace, selection: Selection<'_>, wait: &Wait)
         let mut pause = jittered(wait.interval);
         let mut left = Vec::new();
         for (target, seen) in pending {
-            if end.is_some_and(|end| Instant::now() >= end) {
-                left.push((target, seen));
-                continue;
-            }
-            match super::read(namespace, &target) {
+            match super::read(scope, &target) {
                 Ok(live) => {
                     let meant = live.filter(|live| is_meant(&target, live));
                     if !wait.holds(meant.as_ref()) {
@@ -37,7 +33,8 @@ pub(crate) fn wait(namespace: &Namespace, selection: Selection<'_>, wait: &Wait)
                 }
                 Err(error) if passes(&error) => {
                     pause = pause.max(error.retry_after().unwrap_or_default());
-                    last_error = Some(error);
+                    // That time is over says less than what went wrong before.
+                    last_error = last_error.or((!scope.is_over()).then_some(error));
                     left.push((target, seen));
                 }
                 Err(error) => return Err(error),
@@ -47,23 +44,19 @@ pub(crate) fn wait(namespace: &Namespace, selection: Selection<'_>, wait: &Wait)
             return Ok(());
         }
         pending = left;
-        let remaining = end.map(|end| end.saturating_duration_since(Instant::now()));
-        match remaining {
-            Some(remaining) if remaining <= pause => {
-                let pending = pending.into_iter().map(|(_, seen)| seen).collect();
-                return Err(WaitError::new(pending, last_error).into());
-            }
-            _ => std::thread::sleep(pause),
+        if !scope.pause(pause) {
+            let pending = pending.into_iter().map(|(_, seen)| seen).collect();
+            return Err(WaitError::new(pending, last_error).into());
         }
     }
 }
 
 /// How each object is doing now.
-pub(crate) fn status(namespace: &Namespace, selection: Selection<'_>) -> Result<Vec<ObjectStatus>> {
-    super::targets(namespace, selection, Verb::Get)?
+pub(crate) fn status(scope: &Scope<'_>, selection: Selection<'_>) -> Result<Vec<ObjectStatus>> {
+    super::targets(scope, selection, Verb::Get)?
         .into_iter()
         .map(|target| {
-            let live = super::read(namespace, &target)?.filter(|live| is_meant(&target, live));
+            let live = super::read(scope, &target)?.filter(|live| is_meant(&target, live));
             let uid = live.as_ref().and_then(Manifest::uid).map(str::to_owned);
             let reference = match uid {
                 Some(uid) => target.reference.with_uid(uid),
@@ -85,7 +78,7 @@ fn is_meant(target: &Target, live: &Manifest) -> bool {
 /// Whether the next look may find it mended.
 fn passes(error: &Error) -> bool {
     match error {
-        Error::Transport(_) => true,
+        Error::Transport(error) => !error.is_cancelled(),
         Error::Api(answer) => matches!(answer.code(), 429 | 500..=599),
         _ => false,
     }

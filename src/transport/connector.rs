@@ -1,57 +1,25 @@
-//! How a connection comes about, and the mark on every error that happened before one was there.
+//! How a connection comes about.
 
-use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
-use ureq::unversioned::transport::time::{Duration, Instant};
 use ureq::unversioned::transport::{
     ConnectProxyConnector, ConnectionDetails, Connector, NextTimeout, SocksConnector, TcpConnector,
 };
 use ureq::{Agent, Error};
 
+use super::line::{self, Line};
 use super::tls::TlsConnector;
 
 pub(super) fn agent(settings: Config, tls: TlsConnector) -> Agent {
     let chain =
         ().chain(SocksConnector::default())
             .chain(ConnectProxyConnector::default())
-            .chain(TcpConnector::default())
-            .chain(tls);
-    let outermost = Outermost { inner: chain, dns: DefaultResolver::default() };
+            .chain(TcpConnector::default());
+    let outermost = Outermost { inner: chain, dns: DefaultResolver::default(), tls };
     Agent::with_parts(settings, outermost, NoResolver)
-}
-
-/// Wraps what happened while connecting: nothing of the request was sent.
-#[derive(Debug)]
-pub(super) struct NotSent(Error);
-
-impl NotSent {
-    /// The error within, or the same error when it is not of this kind.
-    pub(super) fn unwrap(error: Error) -> Result<Error, Error> {
-        match error {
-            Error::Other(other) => match other.downcast::<Self>() {
-                Ok(not_sent) => Ok(not_sent.0),
-                Err(other) => Err(Error::Other(other)),
-            },
-            error => Err(error),
-        }
-    }
-}
-
-impl fmt::Display for NotSent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
-
-impl std::error::Error for NotSent {}
-
-pub(super) fn not_sent(error: Error) -> Error {
-    match NotSent::unwrap(error) {
-        Ok(inner) | Err(inner) => Error::Other(Box::new(NotSent(inner))),
-    }
 }
 
 /// Resolves names only when a connection has to be made, and within the time that connecting may
@@ -60,24 +28,27 @@ pub(super) fn not_sent(error: Error) -> Error {
 struct Outermost<C> {
     inner: C,
     dns: DefaultResolver,
+    tls: TlsConnector,
 }
 
 impl<C: Connector> Connector for Outermost<C> {
-    type Out = C::Out;
+    type Out = <TlsConnector as Connector<Line<C::Out>>>::Out;
 
     fn connect(
         &self,
         details: &ConnectionDetails<'_>,
-        chained: Option<()>,
+        _: Option<()>,
     ) -> Result<Option<Self::Out>, Error> {
-        let connect = || {
+        line::connecting(*details.timeout.after, || {
             // A proxy is asked for the server by name. Its own address is here already when it is
             // what is connected to.
             let addrs = if details.config.proxy().is_some() || !details.addrs.is_empty() {
                 details.addrs.clone()
             } else {
-                self.dns.resolve(details.uri, details.config, details.timeout)?
+                self.dns.resolve(details.uri, details.config, line::capped(details.timeout)?)?
             };
+            let handle = Arc::new(Mutex::new(None));
+            let (keep, register) = (handle.clone(), details.register_shutdown.clone());
             let details = ConnectionDetails {
                 uri: details.uri,
                 addrs,
@@ -85,24 +56,19 @@ impl<C: Connector> Connector for Outermost<C> {
                 request_level: details.request_level,
                 resolver: &self.dns,
                 now: (details.current_time)(),
-                timeout: remaining(details),
+                timeout: line::capped(details.timeout)?,
                 current_time: details.current_time.clone(),
                 run_connector: details.run_connector.clone(),
-                register_shutdown: details.register_shutdown.clone(),
+                register_shutdown: Arc::new(move |handle| {
+                    *keep.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle.clone());
+                    register(handle)
+                }),
             };
-            self.inner.connect(&details, chained)
-        };
-        connect().map_err(not_sent)
+            let Some(connected) = self.inner.connect(&details, None)? else { return Ok(None) };
+            let handle = handle.lock().unwrap_or_else(PoisonError::into_inner).take();
+            self.tls.connect(&details, Some(Line::new(connected, handle)))
+        })
     }
-}
-
-/// What is left of the time for connecting.
-pub(super) fn remaining(details: &ConnectionDetails<'_>) -> NextTimeout {
-    let mut timeout = details.timeout;
-    if let (Duration::Exact(after), Instant::Exact(start)) = (timeout.after, details.now) {
-        timeout.after = Duration::Exact(after.saturating_sub(start.elapsed()));
-    }
-    timeout
 }
 
 /// What ureq asks before it looks into its pool: nothing to be done yet.

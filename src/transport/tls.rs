@@ -12,8 +12,6 @@ use ureq::unversioned::transport::{
     TransportAdapter,
 };
 
-use super::connector::remaining;
-
 pub(super) struct TlsConnector {
     server: Arc<ClientConfig>,
     /// What stands in for the server's host.
@@ -67,7 +65,7 @@ impl<In: Transport> Connector<In> for TlsConnector {
         let (config, name) = self.side(details)?;
         let mut connection = ClientConnection::new(config, name)?;
         let mut socket = TransportAdapter::new(transport.boxed(), details.current_time.clone());
-        socket.set_timeout(remaining(details));
+        socket.set_timeout(details.timeout);
         connection.complete_io(&mut socket)?;
         let (input, output) =
             (details.config.input_buffer_size(), details.config.output_buffer_size());
