@@ -1,8 +1,5 @@
 //! The one place that speaks HTTP: a request goes in, an answer or an error comes out.
 
-use std::error::Error as StdError;
-use std::fmt;
-use std::io;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
@@ -10,13 +7,12 @@ use ureq::Timeout;
 use ureq::http::{self, HeaderMap, HeaderName, HeaderValue, header};
 
 use crate::config::{Config, Login, Secret};
-use crate::error::{
-    AnswerProblem, ApiError, Break, CertificateError, Interruption, Phase, TransportError,
-};
+use crate::error::{AnswerProblem, ApiError, Break, Interruption, Phase, TransportError};
 use crate::request::Request;
 use crate::{Error, Result};
 
 mod cancel;
+mod cause;
 mod certificate;
 mod connector;
 mod der;
@@ -32,6 +28,7 @@ mod verifier;
 pub use cancel::CancelToken;
 pub(crate) use limits::Limits;
 
+use cause::{cause, died, is_timeout};
 use line::Exchange;
 use session::{IDLE_FOR_READS, Sessions};
 
@@ -204,16 +201,10 @@ impl Transport {
             (ureq::Error::Timeout(Timeout::Global), _) => {
                 Break::Interrupted(Interruption::Deadline)
             }
-            (ureq::Error::Timeout(_), _) => Break::TimedOut,
-            (ureq::Error::Io(error), _) if error.kind() == io::ErrorKind::TimedOut => {
-                Break::TimedOut
-            }
+            (error, _) if is_timeout(error) => Break::TimedOut,
             _ => Break::Failed,
         };
-        let mut source = cause(error);
-        if let (Phase::Connect, Some(proxy)) = (phase, &self.sessions.config().proxy) {
-            source = Box::new(ThroughProxy { proxy: format!("{proxy:?}"), source });
-        }
+        let source = cause(error, phase, self.sessions.config());
         TransportError::new(request.subject.clone(), phase, how, source).into()
     }
 }
@@ -252,18 +243,6 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(Duration::from_secs(seconds.into()))
 }
 
-/// Whether the connection ended under the request, which happens to those that were idle.
-fn died(error: &ureq::Error) -> bool {
-    let ureq::Error::Io(error) = error else { return false };
-    matches!(
-        error.kind(),
-        io::ErrorKind::UnexpectedEof
-            | io::ErrorKind::ConnectionReset
-            | io::ErrorKind::ConnectionAborted
-            | io::ErrorKind::BrokenPipe
-    ) && error.get_ref().is_none_or(|inner| !inner.is::<rustls::Error>())
-}
-
 /// The texts of `Warning: 299 - "text"` headers, of which there can be several. RFC 9111 has
 /// obsoleted the header for caches; the Kubernetes API keeps it.
 fn warnings(headers: &HeaderMap) -> Vec<String> {
@@ -273,55 +252,4 @@ fn warnings(headers: &HeaderMap) -> Vec<String> {
         quoted.map_or(value.clone(), |(text, _)| text.replace("\\\"", "\"").replace("\\\\", "\\"))
     };
     headers.get_all(header::WARNING).iter().map(text).collect()
-}
-
-/// What happened while connecting by way of a proxy.
-#[derive(Debug)]
-struct ThroughProxy {
-    proxy: String,
-    source: Box<dyn StdError + Send + Sync>,
-}
-
-impl fmt::Display for ThroughProxy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "through the proxy {}", self.proxy)
-    }
-}
-
-impl StdError for ThroughProxy {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        Some(&*self.source)
-    }
-}
-
-/// ureq's errors wrap what happened and do not tell through `source`.
-fn cause(error: ureq::Error) -> Box<dyn StdError + Send + Sync> {
-    match error {
-        ureq::Error::Io(error) if error.get_ref().is_some() => match error.into_inner() {
-            Some(inner) => match inner.downcast::<rustls::Error>() {
-                Ok(error) => tls_cause(*error),
-                Err(inner) => inner,
-            },
-            None => "the connection failed".into(),
-        },
-        ureq::Error::Io(error) => error.into(),
-        ureq::Error::Rustls(error) => tls_cause(error),
-        ureq::Error::Other(error) => error,
-        error => error.into(),
-    }
-}
-
-fn tls_cause(error: rustls::Error) -> Box<dyn StdError + Send + Sync> {
-    match &error {
-        rustls::Error::InvalidCertificate(rustls::CertificateError::Other(other)) => {
-            match other.0.downcast_ref::<CertificateError>() {
-                Some(error) => Box::new(error.clone()),
-                None => error.into(),
-            }
-        }
-        rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType) => {
-            "the other side does not speak TLS: is this a port for http://?".into()
-        }
-        _ => error.into(),
-    }
 }

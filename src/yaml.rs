@@ -16,6 +16,9 @@ pub(crate) fn first_document(text: &str) -> Result<Value, Option<usize>> {
     if text.lines().all(says_nothing) {
         return Ok(Value::Null);
     }
+    if is_too_deep(text) {
+        return Err(None);
+    }
     let Some(document) = serde_yaml::Deserializer::from_str(text).next() else {
         return Ok(Value::Null);
     };
@@ -23,6 +26,21 @@ pub(crate) fn first_document(text: &str) -> Result<Value, Option<usize>> {
     Node { left: &left }
         .deserialize(document)
         .map_err(|error| error.location().map(|location| location.line()))
+}
+
+/// The parser takes a time that grows with the square of how many brackets are open, and only then
+/// counts them. Brackets in texts are counted too, which no document would notice.
+fn is_too_deep(text: &str) -> bool {
+    const LIMIT: usize = 1000;
+    let mut open: usize = 0;
+    text.bytes().any(|byte| {
+        match byte {
+            b'[' | b'{' => open += 1,
+            b']' | b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        open > LIMIT
+    })
 }
 
 /// UTF-8, with a byte order mark or without, or UTF-16LE as PowerShell's `>` writes it.
@@ -45,9 +63,13 @@ struct Node<'a> {
     left: &'a Cell<usize>,
 }
 
+/// What a node takes besides its text, in bytes, about. Text without aliases comes to less than
+/// ten times its length: two characters make a node.
+const NODE: usize = 16;
+
 impl Node<'_> {
     fn count<E: Error>(self, size: usize) -> Result<(), E> {
-        let left = self.left.get().checked_sub(size.saturating_add(1));
+        let left = self.left.get().checked_sub(size);
         self.left.set(left.ok_or_else(|| E::custom("too many aliases"))?);
         Ok(())
     }
@@ -57,7 +79,7 @@ impl<'de> DeserializeSeed<'de> for Node<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        self.count(0)?;
+        self.count(NODE)?;
         deserializer.deserialize_any(self)
     }
 }

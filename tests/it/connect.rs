@@ -10,6 +10,7 @@ use openshift_templates::ResourceRef;
 mod fixtures;
 mod loader;
 mod pki;
+mod rows_apply;
 mod rows_exec;
 mod rows_files;
 mod rows_login;
@@ -70,26 +71,16 @@ const SHOWN_ELSEWHERE: &[(&str, &str, &str)] = &[
         "src/request.rs",
         "the_core_group_and_named_groups_have_their_own_roots",
     ),
-    ("2 fabric8#5785: managedFields in what is applied", "tests/it/golden.rs", "the_requests"),
-    ("2 website#40179: resourceVersion in what is applied", "tests/it/golden.rs", "the_requests"),
-    ("2 k8s#124: apply without apiVersion and kind", "tests/it/golden.rs", "the_requests"),
     (
         "2 kubernetes#80916: conflicts name manager and field",
         "tests/it/create.rs",
         "another_managers_field_is_a_conflict_unless_it_is_forced",
     ),
-    (
-        "2 client-java#680: DeleteOptions have a kind",
-        "tests/it/delete.rs",
-        "options_go_into_the_body",
-    ),
-    ("2 kube-rs#747: how dependents are deleted", "tests/it/delete.rs", "options_go_into_the_body"),
 ];
 
 /// Rows that are not shown, and why.
 const NOT_SHOWN: &[(&str, &str)] = &[
     ("2 sofka#78: the aggregated document", "it is never asked for"),
-    ("2 sofka#357: a list of another version", "the apiVersion of a list is not looked at"),
     ("2 client-python#2037: the cache on disk", "there is none"),
     ("1.6 PluginPolicy", "the comparison says to leave it out: nobody asked for a list of plugins"),
 ];
@@ -108,7 +99,15 @@ const SECTIONS: &[(&str, usize)] = &[
 ];
 
 fn rows() -> Vec<Row> {
-    [rows_files::ROWS, rows_tls::ROWS, rows_login::ROWS, rows_exec::ROWS, rows_proxy::ROWS].concat()
+    [
+        rows_files::ROWS,
+        rows_tls::ROWS,
+        rows_login::ROWS,
+        rows_exec::ROWS,
+        rows_proxy::ROWS,
+        rows_apply::ROWS,
+    ]
+    .concat()
 }
 
 #[test]
@@ -149,7 +148,7 @@ fn no_row_is_left_out_in_silence() {
     for (name, file, test) in SHOWN_ELSEWHERE {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
         let text = std::fs::read_to_string(path).unwrap();
-        assert!(text.contains(&format!("fn {test}")), "{name}: {file} has no {test}");
+        assert!(text.contains(&format!("fn {test}()")), "{name}: {file} has no {test}");
     }
 }
 

@@ -251,3 +251,23 @@ pub(super) const ROWS: &[Row] = &[
         assert!(error.unwrap_err().contains("the server's certificate"));
     }),
 ];
+
+#[test]
+fn a_proxy_that_says_nothing_is_waited_for_as_long_as_connecting_may_take() {
+    let mute = TcpListener::bind("127.0.0.1:0").unwrap();
+    for scheme in ["http", "https", "socks5"] {
+        let bound = std::time::Duration::from_millis(200);
+        let timeouts = openshift_templates::Timeouts::new(bound, bound * 50).unwrap();
+        let config = openshift_templates::Config::new("https://kube.example.test")
+            .unwrap()
+            .timeouts(timeouts)
+            .proxy(&format!("{scheme}://{}", mute.local_addr().unwrap()))
+            .unwrap();
+        let start = std::time::Instant::now();
+        let error = openshift_templates::Client::connect(config).unwrap_err();
+        assert!(error.is_timeout(), "{scheme}: {error:?}");
+        let openshift_templates::Error::Transport(error) = error else { panic!("{scheme}") };
+        assert_eq!(error.phase(), openshift_templates::Phase::Connect);
+        assert!(start.elapsed() < bound * 40, "{scheme}: {:?}", start.elapsed());
+    }
+}

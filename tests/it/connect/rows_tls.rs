@@ -352,3 +352,15 @@ fn a_file_with_a_ca_is_read_from_its_path() {
     connect(load(&file).unwrap()).unwrap();
     assert_eq!(stage.cluster.journal()[0].user.as_deref(), Some("worker"));
 }
+
+#[test]
+fn a_client_certificate_that_the_server_refuses_is_named() {
+    let stage = Stage::strict();
+    let leaf = Authority::new("users").issue("me", &[]);
+    let user = json!({
+        "client-certificate-data": base64(&leaf.pem), "client-key-data": base64(&leaf.key_pem),
+    });
+    let error = stage.client(&user).unwrap_err();
+    assert!(error.contains("the server refused the client's certificate"), "{error}");
+    assert!(error.contains("look at client-certificate-data of user \"u\""), "{error}");
+}
