@@ -46,6 +46,7 @@ pub(crate) use server::Server;
 pub struct Config {
     pub(crate) server: Server,
     pub(crate) timeouts: Timeouts,
+    pub(crate) answer_limit: u64,
     pub(crate) ca: Option<Pem>,
     pub(crate) insecure: bool,
     pub(crate) server_name: Option<(String, ConfigField)>,
@@ -56,6 +57,9 @@ pub struct Config {
     pub(crate) compression: bool,
     default_namespace: Option<String>,
 }
+
+/// An object is at most 3 MiB at the API server, a rendered Template can be some of them.
+const ANSWER_LIMIT: u64 = 64 * 1024 * 1024;
 
 impl Config {
     /// A server, with no credentials, the system's roots, default [timeouts](Timeouts) and, as
@@ -88,6 +92,7 @@ impl Config {
         Self {
             server,
             timeouts: Timeouts::default(),
+            answer_limit: ANSWER_LIMIT,
             ca: None,
             insecure: false,
             server_name: None,
@@ -212,6 +217,7 @@ impl fmt::Debug for Config {
         f.debug_struct("Config")
             .field("server", &self.server)
             .field("timeouts", &self.timeouts)
+            .field("answer_limit", &self.answer_limit)
             .field("ca", &self.ca.as_ref().map(|pem| &pem.field))
             .field("accepts_invalid_certs", &self.insecure)
             .field("tls_server_name", &self.server_name.as_ref().map(|(name, _)| name))

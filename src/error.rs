@@ -161,7 +161,8 @@ impl Error {
     }
 
     /// Whether time ran out: a configured [timeout](crate::Timeouts), the operation's
-    /// [deadline](crate::Namespace::with_deadline), or the server's own (reason `Timeout`, or a 504). Of a mutation this says nothing about whether it took effect: see
+    /// [deadline](crate::Namespace::with_deadline), or the server's own (reason `Timeout`, or a
+    /// 504). Of a mutation this says nothing about whether it took effect: see
     /// [`Failure::outcome`].
     #[must_use]
     pub fn is_timeout(&self) -> bool {
@@ -173,15 +174,13 @@ impl Error {
         }
     }
 
-    /// Whether the operation was ended by its [`CancelToken`](crate::CancelToken).
+    /// Whether the operation was ended by its [`CancelToken`](crate::CancelToken), whatever had
+    /// failed before.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         match self {
             Self::Transport(error) => error.is_cancelled(),
-            Self::Operation(error) => {
-                error.failures().iter().any(|failure| failure.error().is_cancelled())
-            }
-            _ => self.first_failure().is_some_and(|failure| failure.error().is_cancelled()),
+            _ => self.failures().iter().any(|failure| failure.error().is_cancelled()),
         }
     }
 
@@ -209,10 +208,14 @@ impl Error {
     }
 
     fn first_failure(&self) -> Option<&Failure> {
+        self.failures().first()
+    }
+
+    fn failures(&self) -> &[Failure] {
         match self {
-            Self::Operation(error) => error.failures().first(),
-            Self::Preflight(error) => error.refusals().first(),
-            _ => None,
+            Self::Operation(error) => error.failures(),
+            Self::Preflight(error) => error.refusals(),
+            _ => &[],
         }
     }
 

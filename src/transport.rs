@@ -38,9 +38,6 @@ pub(crate) struct Transport {
     server: String,
 }
 
-/// Decoded bytes of an answer. An object is at most 3 MiB at the API server, a rendered Template
-/// can be some of them.
-const ANSWER_LIMIT: u64 = 64 * 1024 * 1024;
 /// What explains a refusal is short; a page of a proxy is not worth more.
 const REFUSAL_LIMIT: u64 = 1024 * 1024;
 /// A mutation must not race against an idle timeout: it would be of unknown outcome.
@@ -77,9 +74,14 @@ impl Transport {
             }
             .into());
         }
-        let body = body.map_err(|error| self.error(request, limits, Phase::Answer, error))?;
-        let body = serde_json::from_slice(&body)
-            .map_err(|error| TransportError::answer(request.subject.clone(), error.into()))?;
+        let unusable = |problem| TransportError::answer(request.subject.clone(), problem);
+        let body = body.map_err(|error| match error {
+            ureq::Error::BodyExceedsLimit(limit) => {
+                unusable(AnswerProblem::TooLong { limit }).into()
+            }
+            error => self.error(request, limits, Phase::Answer, error),
+        })?;
+        let body = serde_json::from_slice(&body).map_err(|error| unusable(error.into()))?;
         Ok(Success { created: status == 201, warnings: warnings(&headers), body })
     }
 
@@ -144,7 +146,10 @@ impl Transport {
             let mut response = run().map_err(|error| {
                 (if exchange.is_sent() { Phase::Exchange } else { Phase::Connect }, error)
             })?;
-            let limit = if response.status().is_success() { ANSWER_LIMIT } else { REFUSAL_LIMIT };
+            let limit = match self.sessions.config().answer_limit {
+                limit if response.status().is_success() => limit,
+                limit => limit.min(REFUSAL_LIMIT),
+            };
             let body = response.body_mut().with_config().limit(limit);
             // Read whatever the status: a connection with bytes left on it is lost.
             let body = body.read_to_vec();

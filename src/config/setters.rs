@@ -16,6 +16,24 @@ impl Config {
         self
     }
 
+    /// The most bytes of an answer that are taken, counted after they were decompressed: what a
+    /// hostile or broken server can make this process hold of one answer, before it is parsed into
+    /// a multiple of it. A longer one is an error with an
+    /// [`exceeded_limit`](crate::TransportError::exceeded_limit). Defaults to 64 MiB.
+    ///
+    /// ```
+    /// use openshift_templates::Config;
+    ///
+    /// let config = Config::new("https://api.example.com:6443")?.answer_limit(256 * 1024 * 1024);
+    /// # let _ = config;
+    /// # Ok::<(), openshift_templates::Error>(())
+    /// ```
+    #[must_use]
+    pub fn answer_limit(mut self, bytes: u64) -> Self {
+        self.answer_limit = bytes;
+        self
+    }
+
     /// The CAs to verify the server with, in PEM, instead of the system's roots. One server's own
     /// certificate will do. Defaults to what the kubeconfig says
     /// (`certificate-authority`), else to the system's roots.

@@ -93,6 +93,25 @@ impl TransportError {
     pub fn is_cancelled(&self) -> bool {
         self.parts.how == Break::Interrupted(Interruption::Cancelled)
     }
+
+    /// The [limit](crate::Config::answer_limit) in bytes, when it was a successful answer longer
+    /// than that.
+    ///
+    /// ```no_run
+    /// # use openshift_templates::{Error, Namespace, Template};
+    /// # fn run(workers: &Namespace, job: &Template) {
+    /// if let Err(Error::Transport(error)) = workers.process(job) {
+    ///     assert!(error.exceeded_limit().is_none(), "raise Config::answer_limit");
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn exceeded_limit(&self) -> Option<u64> {
+        match self.parts.source.downcast_ref() {
+            Some(AnswerProblem::TooLong { limit }) => Some(*limit),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for TransportError {
@@ -124,6 +143,8 @@ impl Error for TransportError {
 /// all that is kept of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AnswerProblem {
+    TooLong { limit: u64 },
+    TooDeep,
     Truncated,
     NotJson { line: usize, column: usize },
     NotAnObject,
@@ -138,6 +159,10 @@ impl From<serde_json::Error> for AnswerProblem {
         if error.is_eof() {
             return Self::Truncated;
         }
+        // serde_json has no other sign of it.
+        if error.to_string().starts_with("recursion limit exceeded") {
+            return Self::TooDeep;
+        }
         Self::NotJson { line: error.line(), column: error.column() }
     }
 }
@@ -145,6 +170,10 @@ impl From<serde_json::Error> for AnswerProblem {
 impl fmt::Display for AnswerProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::TooLong { limit } => {
+                write!(f, "the answer is longer than {limit} bytes (Config::answer_limit)")
+            }
+            Self::TooDeep => f.write_str("the answer nests deeper than 127 levels"),
             Self::Truncated => f.write_str("the answer ends too early"),
             Self::NotJson { line, column } => {
                 write!(f, "the answer is not JSON at line {line} column {column}")

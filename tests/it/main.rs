@@ -16,6 +16,8 @@ mod documents;
 mod examples;
 mod get;
 mod golden;
+mod interruptions;
+mod limits;
 mod outcomes;
 mod ownership;
 mod plans;
