@@ -6,6 +6,10 @@ fn each_test_that_security_names_exists() {
     let mut named = 0;
     for word in promises.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')) {
         let Some((module, test)) = word.split_once("::") else { continue };
+        // A type's method, as in `Config::answer_limit`.
+        if module.starts_with(char::is_uppercase) {
+            continue;
+        }
         let path = format!("{}/tests/it/{module}.rs", env!("CARGO_MANIFEST_DIR"));
         let source = std::fs::read_to_string(&path).unwrap_or_else(|_| panic!("{path} is missing"));
         assert!(source.contains(&format!("#[test]\nfn {test}()")), "{word} does not exist");
