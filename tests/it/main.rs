@@ -22,6 +22,7 @@ mod outcomes;
 mod ownership;
 mod plans;
 mod process;
+mod relay;
 mod secrecy;
 mod sessions;
 mod site;

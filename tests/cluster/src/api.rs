@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::access::{self, ANONYMOUS};
 use crate::http::{Request, Response};
 use crate::kinds::{self, Kind};
+use crate::more_groups::MoreGroups;
 use crate::status::{self, About};
 use crate::store::{Key, Store};
 use crate::target::{self, Query, ResourceTarget, Target};
@@ -23,11 +24,12 @@ pub(crate) struct Api {
     address: String,
     tokens: HashMap<String, String>,
     store: Mutex<Store>,
+    pub(crate) more_groups: MoreGroups,
 }
 
 impl Api {
     pub(crate) fn new(address: String, tokens: HashMap<String, String>, store: Store) -> Self {
-        Self { address, tokens, store: Mutex::new(store) }
+        Self { address, tokens, store: Mutex::new(store), more_groups: MoreGroups::default() }
     }
 
     pub(crate) fn store(&self) -> MutexGuard<'_, Store> {
@@ -58,7 +60,7 @@ impl Api {
         }
         let answer = match &target {
             Target::Path(path) if request.method == "GET" => {
-                Ok(discovery::answer(path, request, &self.address))
+                Ok(discovery::answer(path, request, &self.address, &self.more_groups))
             }
             Target::Path(_) => Err(status::method_not_allowed()),
             Target::Resource(target) => {

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use serde_json::{Map, Value, json};
 
 use crate::http::{Request, Response};
+use crate::more_groups::MoreGroups;
 use crate::{json, kinds, status};
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -55,7 +56,7 @@ pub(crate) fn knows_group(group: &str) -> bool {
 }
 
 /// Answers a path that is not a resource's.
-pub(crate) fn answer(path: &str, request: &Request, address: &str) -> Response {
+pub(crate) fn answer(path: &str, request: &Request, address: &str, more: &MoreGroups) -> Response {
     let aggregated =
         request.header("accept").is_some_and(|accept| accept.contains("as=APIGroupDiscoveryList"));
     let segments: Vec<&str> =
@@ -63,10 +64,17 @@ pub(crate) fn answer(path: &str, request: &Request, address: &str) -> Response {
     match segments.as_slice() {
         ["version"] => status::object(200, &version()),
         ["api"] if aggregated => aggregated_document(&documents().core, request),
-        ["apis"] if aggregated => aggregated_document(&documents().groups, request),
+        ["apis"] if aggregated => {
+            let mut groups = documents().groups.clone();
+            if let Some(items) = groups["items"].as_array_mut() {
+                items.extend(more.entries());
+            }
+            aggregated_document(&groups, request)
+        }
         ["api"] => status::object(200, &api_versions(address)),
         ["apis"] => {
-            let groups: Vec<Value> = list(&documents().groups["items"]).map(api_group).collect();
+            let known = list(&documents().groups["items"]).map(api_group);
+            let groups: Vec<Value> = known.chain(more.entries().map(|e| api_group(&e))).collect();
             status::object(
                 200,
                 &json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}),
@@ -74,17 +82,24 @@ pub(crate) fn answer(path: &str, request: &Request, address: &str) -> Response {
         }
         ["apis", group] => match list(&documents().groups["items"])
             .find(|entry| entry["metadata"]["name"] == *group)
+            .cloned()
+            .or_else(|| more.entry(group))
         {
             None => status::page_not_found(),
             Some(entry) => {
-                let mut group = api_group(entry);
+                let mut group = api_group(&entry);
                 group["kind"] = "APIGroup".into();
                 group["apiVersion"] = "v1".into();
                 status::object(200, &group)
             }
         },
         ["api", version] => resource_list("", version),
-        ["apis", group, version] => resource_list(group, version),
+        ["apis", group, version] => match more.entry(group) {
+            Some(entry) if *version == "v1" => {
+                status::object(200, &api_resource_list(group, version, &entry["versions"][0]))
+            }
+            _ => resource_list(group, version),
+        },
         _ => status::page_not_found(),
     }
 }

@@ -10,6 +10,8 @@ use crate::http::Request;
 pub struct Exchange {
     /// Which connection it came over; they are numbered from 1 in the order in which they were accepted.
     pub connection: u64,
+    /// Whether its connection took up an earlier TLS session instead of a whole handshake.
+    pub resumed: bool,
     /// The user that the credentials belong to; `system:anonymous` without any, `None` when they are refused.
     pub user: Option<String>,
     /// The request's method.
@@ -50,12 +52,19 @@ struct Entries {
 
 impl Journal {
     /// Returns the number under which the answer is to be noted; it stays valid when the journal is cleared in between.
-    pub(crate) fn record(&self, connection: u64, user: Option<&str>, request: &Request) -> u64 {
+    pub(crate) fn record(
+        &self,
+        connection: u64,
+        resumed: bool,
+        user: Option<&str>,
+        request: &Request,
+    ) -> u64 {
         let mut entries = self.lock();
         let serial = entries.next;
         entries.next += 1;
         let exchange = Exchange {
             connection,
+            resumed,
             user: user.map(str::to_owned),
             method: request.method.clone(),
             target: request.target.clone(),

@@ -40,6 +40,7 @@ mod journal;
 mod json;
 mod kinds;
 mod managed_fields;
+mod more_groups;
 mod options;
 mod pki;
 mod review;
@@ -174,6 +175,12 @@ impl Cluster {
     /// Forgets the requests received so far.
     pub fn clear_journal(&self) {
         self.shared.journal.clear();
+    }
+
+    /// Installs so many more API groups, of five kinds each, that hold no objects: whoever asks for all that the
+    /// cluster has is told of them.
+    pub fn add_groups(&self, count: usize) {
+        self.shared.api.more_groups.add(count);
     }
 
     /// How many TCP connections have been accepted.

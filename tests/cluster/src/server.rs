@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use rustls::{ServerConnection, StreamOwned};
+use rustls::{HandshakeKind, ServerConnection, StreamOwned};
 
 use crate::api::Api;
 use crate::fault::{Action, Faults};
@@ -149,7 +149,7 @@ fn serve(shared: &Shared, id: u64, stream: TcpStream) {
                     body: Vec::new(),
                     raw,
                 };
-                let serial = shared.journal.record(id, None, &request);
+                let serial = shared.journal.record(id, is_resumed(&stream), None, &request);
                 let answer =
                     Response::new(400, "text/plain; charset=utf-8", b"400 Bad Request".to_vec());
                 shared.journal.answered(serial, answer.status);
@@ -158,6 +158,10 @@ fn serve(shared: &Shared, id: u64, stream: TcpStream) {
             }
         }
     }
+}
+
+fn is_resumed(stream: &StreamOwned<ServerConnection, TcpStream>) -> bool {
+    stream.conn.handshake_kind() == Some(HandshakeKind::Resumed)
 }
 
 fn exchange(
@@ -172,7 +176,7 @@ fn exchange(
         .and_then(<[_]>::first)
         .and_then(|certificate| shared.pki.user(certificate));
     let user = shared.api.authenticate(request, certificate_user);
-    let serial = shared.journal.record(id, user.as_deref(), request);
+    let serial = shared.journal.record(id, is_resumed(stream), user.as_deref(), request);
     let plan = shared.faults.plan(&request.method, &request.target);
     if let Some(delay) = plan.delay {
         shared.faults.wait(delay);
