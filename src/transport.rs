@@ -1,5 +1,6 @@
 //! The one place that speaks HTTP: a request goes in, an answer or an error comes out.
 
+use std::io::Read as _;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
@@ -150,9 +151,7 @@ impl Transport {
                 limit if response.status().is_success() => limit,
                 limit => limit.min(REFUSAL_LIMIT),
             };
-            let body = response.body_mut().with_config().limit(limit);
-            // Read whatever the status: a connection with bytes left on it is lost.
-            let body = body.read_to_vec();
+            let body = read_body(response.body_mut(), limit);
             Ok(Answer {
                 status: response.status().as_u16(),
                 headers: std::mem::take(response.headers_mut()),
@@ -232,6 +231,16 @@ impl Success {
         let problem = AnswerProblem::NotAnObject;
         Err(TransportError::answer(request.subject.clone(), problem).into())
     }
+}
+
+/// Read whatever the status: a connection with bytes left on it is lost.
+fn read_body(body: &mut ureq::Body, limit: u64) -> Result<Vec<u8>, ureq::Error> {
+    let mut text = Vec::new();
+    // The length that the server announces spares copies. It may be a lie, and so may fail to be had.
+    let length = body.content_length().map_or(0, |length| length.min(limit));
+    let _ = text.try_reserve_exact(usize::try_from(length).unwrap_or_default());
+    body.with_config().limit(limit).reader().read_to_end(&mut text)?;
+    Ok(text)
 }
 
 /// What came back. The body is its own success or failure: a status can arrive alone.

@@ -1,7 +1,8 @@
 //! TLS over ureq's transport, with one rustls configuration for all connections.
 
 use std::fmt;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::mem;
 use std::sync::Arc;
 
 use rustls::pki_types::ServerName;
@@ -86,7 +87,7 @@ fn host(details: &ConnectionDetails<'_>) -> Result<ServerName<'static>, Error> {
 }
 
 pub(super) struct TlsTransport {
-    stream: StreamOwned<ClientConnection, TransportAdapter>,
+    stream: Stream,
     buffers: LazyBuffers,
     /// Output held back until the answer is waited for, so that header and body share a packet.
     pending: Vec<u8>,
@@ -99,24 +100,16 @@ pub(super) struct TlsTransport {
 const COALESCE: usize = 15_000;
 
 impl TlsTransport {
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if self.write_error.is_some() {
+    fn flush_pending(&mut self) -> Result<(), Error> {
+        if self.pending.is_empty() {
             return Ok(());
         }
-        match write_all(&mut self.stream, bytes) {
-            Err(error)
-                if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) =>
-            {
-                self.write_error = Some(error);
-                Ok(())
-            }
-            result => Ok(result?),
-        }
-    }
-
-    fn flush_pending(&mut self) -> Result<(), Error> {
-        let pending = std::mem::take(&mut self.pending);
-        if pending.is_empty() { Ok(()) } else { self.write(&pending) }
+        let pending = mem::take(&mut self.pending);
+        let result = send(&mut self.stream, &mut self.write_error, [&pending, &[]]);
+        // The next request needs as much.
+        self.pending = pending;
+        self.pending.clear();
+        result
     }
 
     /// Reads without writing first, as `StreamOwned` would do, and fail at.
@@ -134,15 +127,35 @@ impl TlsTransport {
     }
 }
 
+type Stream = StreamOwned<ClientConnection, TransportAdapter>;
+
+/// Writes both pieces as one, unless the peer is known to take nothing any more.
+fn send(
+    stream: &mut Stream,
+    write_error: &mut Option<io::Error>,
+    pieces: [&[u8]; 2],
+) -> Result<(), Error> {
+    if write_error.is_some() {
+        return Ok(());
+    }
+    match write_all(stream, &mut pieces.map(IoSlice::new)) {
+        Err(error)
+            if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) =>
+        {
+            *write_error = Some(error);
+            Ok(())
+        }
+        result => Ok(result?),
+    }
+}
+
 /// `StreamOwned`'s own writing leaves the failure of the last piece to be found by the next call,
 /// which would be a read: an early answer would be lost, and a timeout waited for twice.
-fn write_all(
-    stream: &mut StreamOwned<ClientConnection, TransportAdapter>,
-    mut bytes: &[u8],
-) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let accepted = stream.conn.writer().write(bytes)?;
-        bytes = bytes.get(accepted..).unwrap_or_default();
+fn write_all(stream: &mut Stream, mut pieces: &mut [IoSlice<'_>]) -> io::Result<()> {
+    IoSlice::advance_slices(&mut pieces, 0);
+    while !pieces.is_empty() {
+        let accepted = stream.conn.writer().write_vectored(pieces)?;
+        IoSlice::advance_slices(&mut pieces, accepted);
         while stream.conn.wants_write() {
             stream.conn.write_tls(&mut stream.sock)?;
         }
@@ -157,15 +170,16 @@ impl Transport for TlsTransport {
 
     fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), Error> {
         self.stream.get_mut().set_timeout(timeout);
-        let Some(output) = self.buffers.output().get(..amount).map(<[u8]>::to_vec) else {
+        let Some(output) = self.buffers.output().get(..amount) else {
             return Err(Error::Tls("more output than the buffer holds"));
         };
         if self.pending.len() + output.len() <= COALESCE {
-            self.pending.extend(output);
+            self.pending.extend_from_slice(output);
             return Ok(());
         }
-        self.flush_pending()?;
-        self.write(&output)
+        let result = send(&mut self.stream, &mut self.write_error, [&self.pending, output]);
+        self.pending.clear();
+        result
     }
 
     fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, Error> {

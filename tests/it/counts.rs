@@ -187,6 +187,24 @@ fn a_request_and_its_body_leave_in_one_write() {
 }
 
 #[test]
+fn a_large_body_fills_its_records_from_the_head_on() {
+    let world = World::start();
+    let relay = Relay::to(world.cluster.port());
+    let config = Config::new(&relay.url()).unwrap().ca_pem(world.cluster.ca_pem());
+    let config = config.bearer_token(world.cluster.token(User::Worker));
+    let workers = Client::connect(config).unwrap().namespace("workers").unwrap();
+    workers.create(&job("worker-001")).unwrap();
+    world.render(&json!([config_map(1, 100_000)]));
+    relay.take();
+    world.cluster.clear_journal();
+    workers.create(&job("worker-002")).unwrap();
+    // A record holds 16 KiB at most.
+    let records = |e: &Exchange| e.raw.len().div_ceil(16 * 1024);
+    let needed: usize = world.cluster.journal().iter().map(records).sum();
+    assert_eq!(relay.take().records_sent, needed);
+}
+
+#[test]
 fn a_request_has_few_bytes_besides_its_body() {
     let world = World::start();
     world.workers("worker").create(&job("worker-001")).unwrap();
