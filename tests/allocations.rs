@@ -74,13 +74,15 @@ fn a_rendered_object_is_parsed_once_and_never_copied() {
 #[test]
 fn each_byte_of_an_object_is_held_five_times_in_its_life_and_twice_at_once() {
     let text = |length: usize| create_one(&json!({"a": "x".repeat(length)}));
-    let (short, long) = (text(1_000_000), text(3_000_000));
+    // Now and then more of an answer comes at once and TLS's buffer grows, by 60 kB: the longer the
+    // text, the less that says.
+    let (short, long) = (text(1_000_000), text(10_000_000));
     // The records received and sent, which are TLS's own; the answer as text, the value that is
     // parsed from it, and the body that is written from that, once.
-    let life = slope(short.bytes_total, long.bytes_total, 2_000_000);
-    assert!((5.0..5.2).contains(&life), "{life} bytes for each");
-    let at_once = slope(short.bytes_max, long.bytes_max, 2_000_000);
-    assert!((2.0..2.1).contains(&at_once), "{at_once} bytes for each");
+    let life = slope(short.bytes_total, long.bytes_total, 9_000_000);
+    assert!((4.9..5.1).contains(&life), "{life} bytes for each");
+    let at_once = slope(short.bytes_max, long.bytes_max, 9_000_000);
+    assert!((1.9..2.1).contains(&at_once), "{at_once} bytes for each");
 }
 
 #[test]
