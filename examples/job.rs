@@ -239,7 +239,8 @@ fn run(cli: Cli) -> openshift_templates::Result<()> {
                 Some((condition, status)) => Wait::until_condition(condition, status),
                 None => Wait::until_condition(until, "True"),
             };
-            namespace.wait(&job.template()?, &wait.deadline(Duration::from_secs(timeout)))?;
+            let patient = namespace.with_deadline(Duration::from_secs(timeout));
+            patient.wait(&job.template()?, &wait)?;
         }
         Command::Delete { job, only_managed_by, dry_run } => {
             let mut options = DeleteOptions::new().dry_run(dry_run);

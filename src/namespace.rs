@@ -61,7 +61,7 @@ impl Namespace {
 
     /// The same namespace with a bound on each operation as a whole, counted from its beginning.
     /// Defaults to none: an operation takes as long as its requests, each of which has its
-    /// [timeouts](crate::Config::timeouts).
+    /// [timeouts](crate::Config::timeouts); [`wait`](Self::wait) alone ends after five minutes.
     ///
     /// At the deadline the request in flight is cut off, however fast its answer drips, and no
     /// further one is sent. A credential plugin that is running ends by its own limit.
@@ -301,8 +301,8 @@ impl Namespace {
     }
 
     /// Waits until something holds for every object, by looking at them now and then. Answers that
-    /// can pass (no connection, 429, 5xx) are looked beyond until the deadline: that of [`Wait`], or
-    /// the handle's [own](Self::with_deadline), whichever comes first.
+    /// can pass (no connection, 429, 5xx) are looked beyond until the handle's
+    /// [deadline](Self::with_deadline), which here defaults to five minutes.
     ///
     /// # Errors
     ///
@@ -317,7 +317,7 @@ impl Namespace {
     /// # Ok(()) }
     /// ```
     pub fn wait<'a>(&self, selection: impl Into<Selection<'a>>, wait: &Wait) -> Result<()> {
-        let deadline = self.deadline.map_or(wait.deadline, |own| own.min(wait.deadline));
+        let deadline = self.deadline.unwrap_or(operations::wait::PATIENCE);
         operations::wait::wait(&self.begin_within(Some(deadline)), selection.into(), wait)
     }
 

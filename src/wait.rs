@@ -4,20 +4,23 @@ use std::time::Duration;
 use crate::Manifest;
 use crate::status::condition;
 
-/// What to wait for, how long, and how often to look.
+/// What to wait for, and how often to look. How long is [`Namespace::with_deadline`]'s to say, as for
+/// every operation.
+///
+/// [`Namespace::with_deadline`]: crate::Namespace::with_deadline
 ///
 /// ```no_run
 /// # use openshift_templates::{Namespace, ResourceRef, Wait};
 /// # use std::time::Duration;
 /// # fn run(workers: &Namespace, references: &Vec<ResourceRef>) -> openshift_templates::Result<()> {
-/// workers.wait(references, &Wait::until_condition("Ready", "True").deadline(Duration::from_secs(600)))?;
+/// let patient = workers.clone().with_deadline(Duration::from_secs(600));
+/// patient.wait(references, &Wait::until_condition("Ready", "True"))?;
 /// workers.delete(references)?;
 /// workers.wait(references, &Wait::until_absent())?;
 /// # Ok(()) }
 /// ```
 pub struct Wait {
     pub(crate) until: Until,
-    pub(crate) deadline: Duration,
     pub(crate) interval: Duration,
 }
 
@@ -58,14 +61,7 @@ impl Wait {
     }
 
     fn until(until: Until) -> Self {
-        Self { until, deadline: Duration::from_secs(300), interval: Duration::from_secs(2) }
-    }
-
-    /// How long to wait for all of it. Defaults to five minutes.
-    #[must_use]
-    pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.deadline = deadline;
-        self
+        Self { until, interval: Duration::from_secs(2) }
     }
 
     /// How long to wait between two looks, give or take a quarter, so that many waiters do not
@@ -96,10 +92,6 @@ impl fmt::Debug for Wait {
             Until::Condition { name, status } => format!("{name}={status}"),
             Until::Predicate(_) => "a predicate".to_owned(),
         };
-        f.debug_struct("Wait")
-            .field("until", &until)
-            .field("deadline", &self.deadline)
-            .field("interval", &self.interval)
-            .finish()
+        f.debug_struct("Wait").field("until", &until).field("interval", &self.interval).finish()
     }
 }

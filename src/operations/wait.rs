@@ -8,6 +8,9 @@ use crate::scope::Scope;
 use crate::target::Target;
 use crate::{Error, Manifest, ObjectStatus, Result, Selection, Wait};
 
+/// How long to wait when nobody says: a pod and a virtual machine are up by then, or never.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
+
 /// Looks at each object until all are as they should be. There is no watch: a look now and then is
 /// cheap, and survives whatever happens to connections.
 pub(crate) fn wait(scope: &Scope<'_>, selection: Selection<'_>, wait: &Wait) -> Result<()> {

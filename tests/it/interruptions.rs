@@ -164,7 +164,7 @@ fn a_pause_of_waiting_ends_when_it_is_cancelled() {
     world.workers("worker").create(&job("worker-001")).unwrap();
     let token = CancelToken::new();
     let workers = world.workers("worker").with_cancel_token(&token);
-    let wait = Wait::until_absent().interval(LONG).deadline(LONG * 10);
+    let wait = Wait::until_absent().interval(LONG);
     let start = Instant::now();
     let error = std::thread::scope(|threads| {
         let waiting = threads.spawn(|| workers.wait(&job("worker-001"), &wait));

@@ -222,6 +222,36 @@ impl Cluster {
         world::put(&mut self.shared.api.store(), manifest, "administrator");
     }
 
+    /// Gives a stored object this `status`, as its controller would; uid and everything else stay.
+    ///
+    /// ```
+    /// # let cluster = openshift_templates_testing::Cluster::start();
+    /// # cluster.store(serde_json::json!({
+    /// #     "apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": {"name": "worker-001"},
+    /// #     "spec": {"template": {}},
+    /// # }));
+    /// let ready = serde_json::json!({"conditions": [{"type": "Ready", "status": "True"}]});
+    /// cluster.set_status("kubevirt.io/v1", "virtualmachines", Some("workers"), "worker-001", ready);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// When the cluster does not know the resource or has no such object.
+    pub fn set_status(
+        &self,
+        group_version: &str,
+        resource: &str,
+        namespace: Option<&str>,
+        name: &str,
+        status: Value,
+    ) {
+        let key = Key::new(kind(group_version, resource), namespace, name);
+        let mut store = self.shared.api.store();
+        let mut object = store.get(&key).cloned().expect("the object exists");
+        object["status"] = status;
+        store.put(key, object);
+    }
+
     /// Removes an object, whatever its finalizers, as a controller that has done its work would; returns it.
     ///
     /// # Panics
