@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use openshift_templates_testing::{Cluster, Fault};
 
 /// `cargo test` builds the examples, beside the tests.
-fn example(name: &str) -> Command {
+pub(crate) fn example(name: &str) -> Command {
     let mut path: PathBuf = std::env::current_exe().unwrap();
     path.pop();
     path.pop();
@@ -22,7 +22,7 @@ fn job(cluster: &Cluster, arguments: &str) -> Output {
     command.output().unwrap()
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
