@@ -1,5 +1,6 @@
 //! Faults: what the server does instead of, before or after answering as it should.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,7 @@ pub struct Fault {
     method: String,
     target: String,
     skip: usize,
+    every: usize,
     times: Option<usize>,
     delay: Option<Duration>,
     action: Action,
@@ -47,6 +49,7 @@ impl Fault {
             method: method.to_owned(),
             target: target_substring.to_owned(),
             skip: 0,
+            every: 1,
             times: Some(1),
             delay: None,
             action: Action::Process,
@@ -68,6 +71,13 @@ impl Fault {
     /// How many matching requests it leaves alone first. Defaults to 0.
     pub fn skip(mut self, matches: usize) -> Self {
         self.skip = matches;
+        self
+    }
+
+    /// Strikes one in so many matching requests, the first that is not skipped among them, for good; 0 counts as 1.
+    pub fn every(mut self, matches: usize) -> Self {
+        self.every = matches.max(1);
+        self.times = None;
         self
     }
 
@@ -136,7 +146,10 @@ impl Fault {
             return false;
         }
         match &mut self.times {
-            None => true,
+            None => {
+                self.skip = self.every - 1;
+                true
+            }
             Some(0) => false,
             Some(times) => {
                 *times -= 1;
@@ -149,6 +162,7 @@ impl Fault {
 #[derive(Default)]
 pub(crate) struct Faults {
     list: Mutex<Vec<Fault>>,
+    struck: AtomicU64,
     closing: Mutex<bool>,
     closed: Condvar,
 }
@@ -169,9 +183,16 @@ impl Faults {
             (fault.matches(method, target) && fault.strikes()).then(|| fault.clone())
         });
         match struck {
-            Some(fault) => Plan { delay: fault.delay, action: fault.action },
+            Some(fault) => {
+                self.struck.fetch_add(1, Ordering::SeqCst);
+                Plan { delay: fault.delay, action: fault.action }
+            }
             None => Plan { delay: None, action: Action::Process },
         }
+    }
+
+    pub(crate) fn struck(&self) -> u64 {
+        self.struck.load(Ordering::SeqCst)
     }
 
     /// Waits, but not beyond the server's end.

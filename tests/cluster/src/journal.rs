@@ -79,7 +79,8 @@ impl Journal {
 
     pub(crate) fn answered(&self, serial: u64, status: u16) {
         let mut entries = self.lock();
-        if let Some((_, exchange)) = entries.list.iter_mut().find(|(key, _)| *key == serial) {
+        // It is among the latest, however long the journal has become.
+        if let Some((_, exchange)) = entries.list.iter_mut().rfind(|(key, _)| *key == serial) {
             exchange.status = Some(status);
         }
     }
@@ -89,8 +90,9 @@ impl Journal {
         entries.list.iter().map(|(_, exchange)| exchange.clone()).collect()
     }
 
-    pub(crate) fn clear(&self) {
-        self.lock().list.clear();
+    pub(crate) fn take(&self) -> Vec<Exchange> {
+        let taken = std::mem::take(&mut self.lock().list);
+        taken.into_iter().map(|(_, exchange)| exchange).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Entries> {

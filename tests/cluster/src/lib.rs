@@ -174,7 +174,14 @@ impl Cluster {
 
     /// Forgets the requests received so far.
     pub fn clear_journal(&self) {
-        self.shared.journal.clear();
+        drop(self.take_journal());
+    }
+
+    /// Every request received since it was last taken or cleared: a long run can so count without keeping it all. The
+    /// answer to one that is being served at the moment is not noted any more.
+    #[must_use]
+    pub fn take_journal(&self) -> Vec<Exchange> {
+        self.shared.journal.take()
     }
 
     /// Installs so many more API groups, of five kinds each, that hold no objects: whoever asks for all that the
@@ -282,6 +289,12 @@ impl Cluster {
     /// Adds a fault. Of several that match a request the one added first is used, as long as it has any left.
     pub fn fault(&self, fault: Fault) {
         self.shared.faults.add(fault);
+    }
+
+    /// How many requests a fault has struck.
+    #[must_use]
+    pub fn faults_struck(&self) -> u64 {
+        self.shared.faults.struck()
     }
 
     /// Removes every fault.

@@ -62,6 +62,18 @@ fn answers_instead() {
 }
 
 #[test]
+fn one_in_so_many() {
+    let cluster = Cluster::start();
+    cluster.fault(Fault::on("GET", CM).skip(1).every(3).answer(503, "text/plain", "busy"));
+    let found: Vec<u16> = (0..8).map(|_| get(&cluster, CM).status).collect();
+    assert_eq!(found, [404, 503, 404, 404, 503, 404, 404, 503]);
+    assert_eq!(cluster.faults_struck(), 3);
+    let taken = cluster.take_journal();
+    assert_eq!(taken.iter().filter(|exchange| exchange.status == Some(503)).count(), 3);
+    assert!(taken.len() == 8 && cluster.journal().is_empty(), "it is taken once");
+}
+
+#[test]
 fn raw_and_truncated_answers() {
     let cluster = Cluster::start();
     let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort";
