@@ -184,15 +184,20 @@ impl Error {
         }
     }
 
-    /// Whether the server asks to slow down (reason `TooManyRequests`, or a 429).
-    /// [`retry_after`](Self::retry_after) says for how long.
+    /// Whether the server asks to slow down (reason `TooManyRequests`, or a 429, or a 503 that says
+    /// when to come again). [`retry_after`](Self::retry_after) says for how long. The library does
+    /// not send anything again on its own. Of a mutation, only the 429 says that it was refused:
+    /// see [`Failure::outcome`].
     #[must_use]
     pub fn is_throttled(&self) -> bool {
-        self.as_api().is_some_and(|e| e.is(429, &["TooManyRequests"]))
+        self.as_api().is_some_and(|e| {
+            let told_to_wait = e.code() == 503 && e.retry_after().is_some();
+            told_to_wait || e.is(429, &["TooManyRequests"])
+        })
     }
 
     /// How long the server asks to wait before the next attempt, if it says: the Status' own
-    /// `retryAfterSeconds`, else the `Retry-After` header in seconds.
+    /// `retryAfterSeconds`, else the `Retry-After` header, which is seconds or a date.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.as_api()?.retry_after()

@@ -3,6 +3,7 @@
 use std::io::Read as _;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 use ureq::Timeout;
 use ureq::http::{self, HeaderMap, HeaderName, HeaderValue, header};
@@ -17,6 +18,7 @@ mod cause;
 mod certificate;
 mod connector;
 mod der;
+mod headers;
 mod limits;
 mod line;
 mod private_key;
@@ -30,6 +32,7 @@ pub use cancel::CancelToken;
 pub(crate) use limits::Limits;
 
 use cause::{cause, died, is_timeout};
+use headers::{retry_after, warnings};
 use line::Exchange;
 use session::{IDLE_FOR_READS, Sessions};
 
@@ -67,7 +70,8 @@ impl Transport {
         if !(200..300).contains(&status) {
             // The status stands, even when the text that explains it did not arrive.
             let (subject, body) = (request.subject.clone(), body.unwrap_or_default());
-            let error = ApiError::new(subject, status, &body, retry_after(&headers));
+            let error =
+                ApiError::new(subject, status, &body, retry_after(&headers, Timestamp::now()));
             let is_basic = self.sessions.config().credential.as_ref().is_some_and(|c| c.is_basic());
             return Err(match status {
                 UNAUTHORIZED if is_basic => error.advise(LOG_IN_FIRST),
@@ -248,22 +252,4 @@ struct Answer {
     status: u16,
     headers: HeaderMap,
     body: Result<Vec<u8>, ureq::Error>,
-}
-
-/// `Retry-After` in seconds. Its other form, a date, is not what API servers send.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    const NAME: HeaderName = header::RETRY_AFTER;
-    let seconds = headers.get(NAME)?.to_str().ok()?.trim().parse::<u32>().ok()?;
-    Some(Duration::from_secs(seconds.into()))
-}
-
-/// The texts of `Warning: 299 - "text"` headers, of which there can be several. RFC 9111 has
-/// obsoleted the header for caches; the Kubernetes API keeps it.
-fn warnings(headers: &HeaderMap) -> Vec<String> {
-    let text = |value: &HeaderValue| {
-        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-        let quoted = value.split_once('"').and_then(|(_, rest)| rest.rsplit_once('"'));
-        quoted.map_or(value.clone(), |(text, _)| text.replace("\\\"", "\"").replace("\\\\", "\\"))
-    };
-    headers.get_all(header::WARNING).iter().map(text).collect()
 }

@@ -224,13 +224,28 @@ fn waiting_is_bounded() {
 #[test]
 fn what_the_server_asks_to_wait_is_told() {
     let world = World::start();
-    let busy = Fault::on("GET", "/configmaps/")
-        .answer(429, "text/plain", "busy")
-        .header("Retry-After", "7");
-    world.cluster.fault(busy);
-    let error = world.workers("worker").get(&reference()).unwrap_err();
-    assert!(error.is_throttled());
-    assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
+    let workers = world.workers("worker");
+    let cases = [
+        (429, "7", None, 7),
+        (503, "7", None, 7),
+        (429, "Wed, 21 Oct 2015 07:28:20 GMT", Some("Wed, 21 Oct 2015 07:28:00 GMT"), 20),
+        (503, "Wed, 21 Oct 2015 07:28:20 GMT", None, 0),
+    ];
+    for (code, retry_after, date, seconds) in cases {
+        let busy = Fault::on("GET", "/configmaps/").answer(code, "text/plain", "busy");
+        let mut busy = busy.header("Retry-After", retry_after);
+        if let Some(date) = date {
+            busy = busy.header("Date", date);
+        }
+        world.cluster.fault(busy);
+        let error = workers.get(&reference()).unwrap_err();
+        assert!(error.is_throttled(), "{code} {retry_after}");
+        assert_eq!(error.retry_after(), Some(Duration::from_secs(seconds)), "{code} {retry_after}");
+    }
+    world.cluster.fault(Fault::on("GET", "/configmaps/").answer(503, "text/plain", "no"));
+    let error = workers.get(&reference()).unwrap_err();
+    assert!(!error.is_throttled() && error.retry_after().is_none());
+    assert_eq!(world.requests().len(), cases.len() + 1, "nothing is sent again");
 }
 
 #[test]
