@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::listener::Reception;
+
 /// A fault for the requests that match it.
 ///
 /// ```
@@ -20,26 +22,55 @@ pub struct Fault {
     skip: usize,
     every: usize,
     times: Option<usize>,
-    delay: Option<Duration>,
-    action: Action,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) enum Action {
-    Process,
-    Answer { status: u16, content_type: String, body: Vec<u8>, headers: Vec<(String, String)> },
-    AnswerRaw(Vec<u8>),
-    DropBefore,
-    DropAfter,
-    Truncate(usize),
-    CloseAfterAnswer,
+    plan: Plan,
 }
 
 /// What is to happen to one request.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) delay: Option<Duration>,
     pub(crate) action: Action,
+    pub(crate) form: Form,
+    /// How many bytes of the answer are written, before the connection is closed.
+    pub(crate) cut: Option<usize>,
+    /// How long to pause before each byte of the answer.
+    pub(crate) drip: Option<Duration>,
+    pub(crate) then: Then,
+    /// Whether a connection that ends does so by a reset.
+    pub(crate) is_reset: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Action {
+    #[default]
+    Process,
+    Answer {
+        status: u16,
+        content_type: String,
+        body: Vec<u8>,
+        headers: Vec<(String, String)>,
+    },
+    AnswerRaw(Vec<u8>),
+    DropBefore,
+    DropAfter,
+}
+
+/// How an answer is put on the wire.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Form {
+    pub(crate) interim: Option<u16>,
+    pub(crate) is_compressed: bool,
+    pub(crate) is_chunked: bool,
+}
+
+/// What becomes of the connection after the answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Then {
+    #[default]
+    Go,
+    Close,
+    CloseAtNext,
+    CloseAndReceive(Reception),
 }
 
 impl Fault {
@@ -51,8 +82,7 @@ impl Fault {
             skip: 0,
             every: 1,
             times: Some(1),
-            delay: None,
-            action: Action::Process,
+            plan: Plan::default(),
         }
     }
 
@@ -83,7 +113,7 @@ impl Fault {
 
     /// Waits before doing anything else. Can be combined with any other action.
     pub fn delay(mut self, delay: Duration) -> Self {
-        self.delay = Some(delay);
+        self.plan.delay = Some(delay);
         self
     }
 
@@ -99,7 +129,7 @@ impl Fault {
 
     /// Adds a header to the answer given with [`answer`](Self::answer).
     pub fn header(mut self, name: &str, value: &str) -> Self {
-        if let Action::Answer { headers, .. } = &mut self.action {
+        if let Action::Answer { headers, .. } = &mut self.plan.action {
             headers.push((name.to_owned(), value.to_owned()));
         }
         self
@@ -121,17 +151,63 @@ impl Fault {
     }
 
     /// Processes the request and writes so many bytes of the answer, its head included, then closes the connection.
-    pub fn truncate_answer(self, bytes: usize) -> Self {
-        self.with(Action::Truncate(bytes))
+    pub fn truncate_answer(mut self, bytes: usize) -> Self {
+        self.plan.cut = Some(bytes);
+        self
+    }
+
+    /// Writes the answer byte by byte, with this pause before each.
+    pub fn drip(mut self, pause: Duration) -> Self {
+        self.plan.drip = Some(pause);
+        self
+    }
+
+    /// Writes the answer's body in chunks of 64 bytes, without a length.
+    pub fn chunked(mut self) -> Self {
+        self.plan.form.is_chunked = true;
+        self
+    }
+
+    /// Compresses the answer, however short and whoever asks.
+    pub fn compressed(mut self) -> Self {
+        self.plan.form.is_compressed = true;
+        self
+    }
+
+    /// Writes an interim answer (1xx) before the answer.
+    pub fn interim(mut self, status: u16) -> Self {
+        self.plan.form.interim = Some(status);
+        self
     }
 
     /// Answers, then closes the connection without having said so.
     pub fn close_after_answer(self) -> Self {
-        self.with(Action::CloseAfterAnswer)
+        self.then(Then::Close)
+    }
+
+    /// Answers, and closes the connection when the next request begins to arrive, unread.
+    pub fn close_at_next(self) -> Self {
+        self.then(Then::CloseAtNext)
+    }
+
+    /// Answers, then closes the connection, and from then on does this to new ones.
+    pub fn close_and_receive(self, reception: Reception) -> Self {
+        self.then(Then::CloseAndReceive(reception))
+    }
+
+    /// Whenever this fault closes the connection, it does so by a TCP reset.
+    pub fn by_reset(mut self) -> Self {
+        self.plan.is_reset = true;
+        self
+    }
+
+    fn then(mut self, then: Then) -> Self {
+        self.plan.then = then;
+        self
     }
 
     fn with(mut self, action: Action) -> Self {
-        self.action = action;
+        self.plan.action = action;
         self
     }
 
@@ -185,9 +261,9 @@ impl Faults {
         match struck {
             Some(fault) => {
                 self.struck.fetch_add(1, Ordering::SeqCst);
-                Plan { delay: fault.delay, action: fault.action }
+                fault.plan
             }
-            None => Plan { delay: None, action: Action::Process },
+            None => Plan::default(),
         }
     }
 

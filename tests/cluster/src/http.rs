@@ -4,6 +4,8 @@ use std::io::{self, Read, Write};
 
 use flate2::{Compression, write::GzEncoder};
 
+use crate::fault::Form;
+
 /// The API server compresses from this size on (`defaultGzipThresholdBytes` of its response writers): the recorded
 /// aggregated discovery, of 34 KB, came back plain although gzip was asked for.
 const GZIP_THRESHOLD: usize = 128 * 1024;
@@ -71,21 +73,28 @@ impl Response {
     }
 
     /// The bytes to write, and whether the connection ends with them.
-    pub(crate) fn encode(mut self, request: &Request) -> (Vec<u8>, bool) {
+    pub(crate) fn encode(mut self, request: &Request, form: &Form) -> (Vec<u8>, bool) {
         let close = request.wants_close();
-        if request.accepts_gzip() && self.body.len() >= GZIP_THRESHOLD {
+        let is_worth_it = request.accepts_gzip() && self.body.len() >= GZIP_THRESHOLD;
+        if is_worth_it || form.is_compressed {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
             encoder.write_all(&self.body).expect("memory can be written");
             self.body = encoder.finish().expect("memory can be written");
             self = self.with_header("Content-Encoding", "gzip");
         }
-        let length = self.body.len().to_string();
-        self = self.with_header("Content-Length", length);
+        if form.is_chunked {
+            self.body = chunks(&self.body);
+            self = self.with_header("Transfer-Encoding", "chunked");
+        } else {
+            let length = self.body.len().to_string();
+            self = self.with_header("Content-Length", length);
+        }
         if close {
             self = self.with_header("Connection", "close");
         }
-        let mut lines =
-            vec![format!("HTTP/1.1 {} {}\r\n", self.status, reason_phrase(self.status))];
+        let interim = |status: u16| format!("HTTP/1.1 {status} {}\r\n\r\n", reason_phrase(status));
+        let mut lines = Vec::from_iter(form.interim.map(interim));
+        lines.push(format!("HTTP/1.1 {} {}\r\n", self.status, reason_phrase(self.status)));
         lines.extend(self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")));
         lines.push("\r\n".to_owned());
         let mut bytes = lines.concat().into_bytes();
@@ -94,8 +103,20 @@ impl Response {
     }
 }
 
+fn chunks(body: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for chunk in body.chunks(64) {
+        bytes.extend(format!("{:x}\r\n", chunk.len()).into_bytes());
+        bytes.extend([chunk, b"\r\n"].concat());
+    }
+    bytes.extend(b"0\r\n\r\n");
+    bytes
+}
+
 fn reason_phrase(status: u16) -> &'static str {
     match status {
+        100 => "Continue",
+        103 => "Early Hints",
         200 => "OK",
         201 => "Created",
         304 => "Not Modified",

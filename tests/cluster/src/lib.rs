@@ -27,6 +27,7 @@ mod api;
 mod apply;
 mod base64;
 mod body;
+mod connection;
 mod create;
 mod decoding;
 mod defaults;
@@ -39,6 +40,7 @@ mod ids;
 mod journal;
 mod json;
 mod kinds;
+mod listener;
 mod managed_fields;
 mod more_groups;
 mod options;
@@ -51,12 +53,12 @@ mod store;
 mod target;
 mod template;
 mod validate;
+mod wire;
 mod world;
 mod write;
 
 use std::collections::HashMap;
 use std::fs;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -67,9 +69,11 @@ use tempfile::TempDir;
 pub use access::User;
 pub use fault::Fault;
 pub use journal::Exchange;
+pub use listener::Reception;
 
 use api::Api;
 use kinds::Kind;
+use listener::Listener;
 use pki::Pki;
 use server::{Server, Shared};
 use store::Key;
@@ -80,7 +84,7 @@ pub struct Cluster {
     tokens: HashMap<&'static str, String>,
     kubeconfig: PathBuf,
     service_account: PathBuf,
-    server: Server,
+    _server: Server,
     shared: Arc<Shared>,
     _folder: TempDir,
 }
@@ -93,9 +97,8 @@ impl Cluster {
     /// When the environment allows no listener, no temporary folder or no certificates.
     #[must_use]
     pub fn start() -> Self {
-        let listener =
-            TcpListener::bind("127.0.0.1:0").expect("a port of the loopback interface is free");
-        let address = listener.local_addr().expect("a listener has an address");
+        let listener = Listener::open().expect("a port of the loopback interface is free");
+        let address = listener.address();
         let url = format!("https://{address}");
         let users = [User::Admin, User::Worker].map(User::name);
         let tokens: HashMap<&str, String> =
@@ -111,9 +114,9 @@ impl Cluster {
         let by_token =
             tokens.iter().map(|(user, token)| (token.clone(), (*user).to_owned())).collect();
         let api = Api::new(address.to_string(), by_token, world::store());
-        let shared = Arc::new(Shared::new(pki, api));
-        let server = Server::start(listener, Arc::clone(&shared));
-        Self { url, tokens, kubeconfig, service_account, server, shared, _folder: folder }
+        let shared = Arc::new(Shared::new(listener, pki, api));
+        let server = Server::start(Arc::clone(&shared));
+        Self { url, tokens, kubeconfig, service_account, _server: server, shared, _folder: folder }
     }
 
     /// `https://127.0.0.1:PORT`. The certificate is also good for `localhost` and `::1`.
@@ -131,7 +134,7 @@ impl Cluster {
     /// The port to connect to.
     #[must_use]
     pub fn port(&self) -> u16 {
-        self.server.address.port()
+        self.shared.listener.address().port()
     }
 
     /// The certificate authority that signed the server's certificate, as PEM text.
@@ -297,9 +300,19 @@ impl Cluster {
         self.shared.faults.struck()
     }
 
-    /// Removes every fault.
+    /// From now on this becomes of new connections; those that are there stay.
+    ///
+    /// # Panics
+    ///
+    /// When the system cannot do it: see [`Reception`].
+    pub fn receive(&self, reception: Reception) {
+        self.shared.listener.receive(reception);
+    }
+
+    /// Removes every fault, and serves new connections again.
     pub fn clear_faults(&self) {
         self.shared.faults.clear();
+        self.shared.listener.receive(Reception::Served);
     }
 }
 

@@ -3,6 +3,7 @@
 // A failure here is the test's own.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod breaks;
 mod compare;
 mod corpus;
 mod disagreements;
