@@ -31,7 +31,7 @@ mod verifier;
 pub use cancel::CancelToken;
 pub(crate) use limits::Limits;
 
-use cause::{cause, died, is_timeout};
+use cause::{cause, died, is_no_answer, is_timeout};
 use headers::{retry_after, warnings};
 use line::Exchange;
 use session::{IDLE_FOR_READS, Sessions};
@@ -48,6 +48,11 @@ const REFUSAL_LIMIT: u64 = 1024 * 1024;
 const IDLE_FOR_MUTATIONS: Duration = Duration::from_secs(2);
 
 const UNAUTHORIZED: u16 = 401;
+const PROXY_UNAUTHORIZED: u16 = 407;
+const NO_REDIRECTS: &str =
+    "redirects are not followed: the cluster's server has to be the API server itself";
+const LOG_IN_AT_THE_PROXY: &str =
+    "a proxy on the way wants to know who asks: put user and password into proxy-url";
 const LOG_IN_FIRST: &str = "OpenShift's API takes no user with password: get a token with oc login";
 
 impl Transport {
@@ -73,9 +78,15 @@ impl Transport {
             let error =
                 ApiError::new(subject, status, &body, retry_after(&headers, Timestamp::now()));
             let is_basic = self.sessions.config().credential.as_ref().is_some_and(|c| c.is_basic());
-            return Err(match status {
-                UNAUTHORIZED if is_basic => error.advise(LOG_IN_FIRST),
-                _ => error,
+            let advice = match status {
+                UNAUTHORIZED if is_basic => Some(LOG_IN_FIRST),
+                300..=399 => Some(NO_REDIRECTS),
+                PROXY_UNAUTHORIZED => Some(LOG_IN_AT_THE_PROXY),
+                _ => None,
+            };
+            return Err(match advice {
+                Some(advice) => error.advise(advice),
+                None => error,
             }
             .into());
         }
@@ -149,7 +160,12 @@ impl Transport {
                 agent.run(message)
             };
             let mut response = run().map_err(|error| {
-                (if exchange.is_sent() { Phase::Exchange } else { Phase::Connect }, error)
+                let phase = match exchange.is_sent() {
+                    true if is_no_answer(&error) => Phase::Answer,
+                    true => Phase::Exchange,
+                    false => Phase::Connect,
+                };
+                (phase, error)
             })?;
             let limit = match self.sessions.config().answer_limit {
                 limit if response.status().is_success() => limit,
@@ -212,7 +228,7 @@ impl Transport {
             (error, _) if is_timeout(error) => Break::TimedOut,
             _ => Break::Failed,
         };
-        let source = cause(error, phase, self.sessions.config());
+        let source = cause(error, phase, limits.timeouts, self.sessions.config());
         TransportError::new(request.subject.clone(), phase, how, source).into()
     }
 }

@@ -148,6 +148,7 @@ pub(crate) enum AnswerProblem {
     Truncated,
     NotJson { line: usize, column: usize },
     NotAnObject,
+    NotSuccess,
     OtherObject { field: &'static str },
     NoUid,
     Field { field: &'static str },
@@ -179,6 +180,7 @@ impl fmt::Display for AnswerProblem {
                 write!(f, "the answer is not JSON at line {line} column {column}")
             }
             Self::NotAnObject => f.write_str("the answer is no JSON object"),
+            Self::NotSuccess => f.write_str("the answer is a Status that does not say Success"),
             Self::OtherObject { field } => {
                 write!(f, "the answer is about another object: its {field} differs")
             }

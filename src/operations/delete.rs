@@ -1,8 +1,10 @@
 use serde_json::{Map, Value, json};
 
-use crate::error::{Failure, Operation, OperationError, OwnershipError};
+use crate::error::{
+    AnswerProblem, Failure, Operation, OperationError, OwnershipError, TransportError,
+};
 use crate::observer::Event;
-use crate::request::{MediaType, Verb};
+use crate::request::{MediaType, Request, Verb};
 use crate::scope::Scope;
 use crate::target::Target;
 use crate::{DeleteOptions, Error, Manifest, ResourceRef, Result, Selection};
@@ -128,10 +130,27 @@ fn send(
 ) -> Result<()> {
     let body = delete_options(options, preconditions);
     let request = target.request(Verb::Delete)?.body(MediaType::Json, &body);
-    match scope.send(&request) {
+    match scope.object(&request) {
         Err(Error::Api(answer)) if target.is_absent(&answer) => Ok(()),
-        answer => answer.map(drop),
+        answer => check_deleted(&request, target, &answer?),
     }
+}
+
+/// The server answers with a Status, or with the object where it has yet to go.
+fn check_deleted(request: &Request, target: &Target, answer: &Map<String, Value>) -> Result<()> {
+    if answer.get("kind").and_then(Value::as_str) != Some("Status") {
+        return super::check_answer(request, target, answer);
+    }
+    let problem = if answer.get("status").and_then(Value::as_str) == Some("Success") {
+        let name = answer.get("details").and_then(|details| details.get("name"));
+        if name.is_none_or(|name| name.as_str() == Some(target.reference.name())) {
+            return Ok(());
+        }
+        AnswerProblem::OtherObject { field: "details.name" }
+    } else {
+        AnswerProblem::NotSuccess
+    };
+    Err(TransportError::answer(request.subject.clone(), problem).into())
 }
 
 /// All options go into the body: beside a body the server ignores the query, `dryRun` included.

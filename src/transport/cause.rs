@@ -5,7 +5,9 @@ use std::fmt;
 use std::io;
 
 use rustls::{AlertDescription, CertificateError, InvalidMessage};
+use ureq::Timeout;
 
+use crate::Timeouts;
 use crate::config::Config;
 use crate::error::{CertificateError as NotAccepted, ConfigField, Phase};
 
@@ -31,9 +33,20 @@ pub(super) fn is_timeout(error: &ureq::Error) -> bool {
     }
 }
 
+/// Whether something came that is no answer of HTTP/1.1 as it should be.
+pub(super) fn is_no_answer(error: &ureq::Error) -> bool {
+    matches!(error, ureq::Error::Protocol(_) | ureq::Error::LargeResponseHeader(..))
+}
+
 /// ureq's errors wrap what happened and do not tell through `source`.
-pub(super) fn cause(error: ureq::Error, phase: Phase, config: &Config) -> Cause {
+pub(super) fn cause(
+    error: ureq::Error,
+    phase: Phase,
+    timeouts: Timeouts,
+    config: &Config,
+) -> Cause {
     let cause = match error {
+        ureq::Error::Io(error) if died_at_end(&error) => CLOSED.into(),
         ureq::Error::Io(error) if error.get_ref().is_some() => match error.into_inner() {
             Some(inner) => match inner.downcast::<rustls::Error>() {
                 Ok(error) => tls_cause(*error, config),
@@ -42,7 +55,15 @@ pub(super) fn cause(error: ureq::Error, phase: Phase, config: &Config) -> Cause 
             None => "the connection failed".into(),
         },
         ureq::Error::Io(error) => error.into(),
+        ureq::Error::Decompress(_, error) => match error.kind() {
+            io::ErrorKind::UnexpectedEof => "its gzip ends too early, or is none".into(),
+            _ => "its gzip is damaged".into(),
+        },
+        ureq::Error::Timeout(reason) => timed_out(reason, timeouts).into(),
         ureq::Error::Rustls(error) => tls_cause(error, config),
+        ureq::Error::Protocol(error) if phase == Phase::Answer => {
+            format!("it is no sound HTTP/1.1: is this the right port? ({error})").into()
+        }
         ureq::Error::Other(error) => error,
         error => error.into(),
     };
@@ -52,6 +73,24 @@ pub(super) fn cause(error: ureq::Error, phase: Phase, config: &Config) -> Cause 
         }
         _ => cause,
     }
+}
+
+const CLOSED: &str = "the other side closed the connection";
+
+fn died_at_end(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::UnexpectedEof
+        && error.get_ref().is_none_or(|inner| !inner.is::<rustls::Error>())
+}
+
+fn timed_out(reason: Timeout, timeouts: Timeouts) -> String {
+    let (what, bound, setting) = match reason {
+        Timeout::Connect => ("no connection", timeouts.connect(), "connect"),
+        Timeout::PerRead => ("nothing came", timeouts.read(), "read"),
+        Timeout::PerWrite => ("nothing could be sent", timeouts.read(), "read"),
+        // The operation's own deadline.
+        _ => return "time ran out".to_owned(),
+    };
+    format!("{what} within {bound:?} (Timeouts::{setting})")
 }
 
 fn tls_cause(error: rustls::Error, config: &Config) -> Cause {

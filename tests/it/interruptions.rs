@@ -4,27 +4,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use openshift_templates::{
-    CancelToken, CreateOptions, Error, Event, Namespace, Operation, Outcome, ResourceRef, Template,
-    Wait,
+    CancelToken, CreateOptions, Error, Event, Namespace, Operation, Outcome, Phase, ResourceRef,
+    Template, Timeouts, Wait,
 };
-use openshift_templates_testing::Fault;
+use openshift_templates_testing::{Fault, Reception};
 
-use crate::support::{World, job};
-
-/// Far longer than anything here takes: who waits for this, hangs.
-const LONG: Duration = Duration::from_secs(60);
+use crate::support::{LONG, World, job, until};
 
 fn names(references: &[ResourceRef]) -> Vec<&str> {
     references.iter().map(ResourceRef::name).collect()
-}
-
-/// Waits for a condition.
-fn until(what: &str, condition: impl Fn() -> bool) {
-    let limit = Instant::now() + LONG;
-    while !condition() {
-        assert!(Instant::now() < limit, "{what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 /// What was received of a kind of request.
@@ -113,6 +101,53 @@ fn the_request_in_flight_is_cut_at_the_deadline() {
     assert_eq!(operation.completed().len() + operation.not_attempted().len(), 2);
     // Each operation has a deadline of its own, so the next one has all of its time.
     assert_eq!(workers.delete(&job("worker-001")).unwrap().len(), 3);
+}
+
+#[test]
+fn a_handshake_that_drips_is_cut_at_the_deadline() {
+    let world = World::start();
+    let patient = Timeouts::both(LONG).unwrap();
+    let workers = world.workers("worker").with_timeouts(patient);
+    let plan = workers.plan(&job("worker-001")).unwrap();
+    let dripping = Reception::Dripping(Duration::from_millis(100));
+    world.cluster.fault(Fault::on("PATCH", "/configmaps/").close_and_receive(dripping));
+    let start = Instant::now();
+    let hurried = workers.clone().with_deadline(Duration::from_secs(1));
+    let error = hurried.apply(&plan, &CreateOptions::new()).unwrap_err();
+    assert!(start.elapsed() < LONG / 2);
+    assert!(error.is_timeout(), "{error:?}");
+    let failure = &error.as_operation().unwrap().failures()[0];
+    assert_eq!(failure.outcome(), Outcome::NotSent);
+    let Error::Transport(error) = failure.error() else { panic!("{failure:?}") };
+    assert_eq!(error.phase(), Phase::Connect);
+    world.cluster.clear_faults();
+    assert_eq!(workers.apply(&plan, &CreateOptions::new()).unwrap().len(), 3);
+}
+
+#[test]
+fn what_is_cancelled_while_it_connects_was_not_sent() {
+    let world = World::start();
+    let timeout = Timeouts::both(Duration::from_secs(2)).unwrap();
+    let token = CancelToken::new();
+    let workers = world.workers("worker").with_timeouts(timeout).with_cancel_token(&token);
+    for reception in [Reception::Silent, Reception::Unanswered] {
+        world.cluster.receive(reception);
+        let before = world.cluster.connections();
+        let start = Instant::now();
+        let error = std::thread::scope(|threads| {
+            let running = threads.spawn(|| workers.get(&[ResourceRef::new("v1", "Secret", "a")]));
+            if reception == Reception::Silent {
+                until("it does not connect", || world.cluster.connections() > before);
+            }
+            token.cancel();
+            running.join().unwrap().unwrap_err()
+        });
+        // A connect in progress ends with its timeout at the latest.
+        assert!(start.elapsed() < LONG / 2, "{reception:?}");
+        assert!(error.is_cancelled() && !error.is_timeout(), "{reception:?} {error:?}");
+        let Error::Transport(error) = &error else { panic!("{error:?}") };
+        assert_eq!(error.phase(), Phase::Connect, "{reception:?}");
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod create;
 mod delete;
 mod documents;
 mod examples;
+mod faults;
 mod gate;
 mod get;
 mod golden;

@@ -187,6 +187,21 @@ fn a_connection_that_the_server_closed_is_not_used_for_the_next_request() {
     }
 }
 
+/// A scheduler whose period is the idle timeout of what stands before the server sends each request
+/// just as its connection is closed.
+#[test]
+fn a_mutation_is_not_put_on_a_connection_that_may_be_dying() {
+    let world = World::start();
+    let workers = world.workers("worker");
+    world.cluster.fault(Fault::on("PATCH", "/virtualmachines/").close_at_next());
+    let references = workers.create(&job("worker-001")).unwrap();
+    let connections = world.cluster.connections();
+    // It is the age that counts: there is nothing else to wait for.
+    std::thread::sleep(Duration::from_millis(2100));
+    assert_eq!(workers.delete(&references).unwrap().len(), 3);
+    assert_eq!(world.cluster.connections(), connections + 1);
+}
+
 #[test]
 fn a_redirect_is_not_followed() {
     let (world, other) = (World::start(), Cluster::start());

@@ -1,6 +1,7 @@
 //! Where the tests take their cluster from, and what they look at.
 
 use std::error::Error as _;
+use std::time::{Duration, Instant};
 
 use openshift_templates::{Client, Config, Error, Kubeconfig, Manifest, Namespace, Template};
 use openshift_templates_testing::{Cluster, Exchange, Fault};
@@ -64,6 +65,18 @@ impl World {
             .collect();
         names.sort();
         names
+    }
+}
+
+/// Far longer than anything here takes: who waits for this, hangs.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
+
+/// Waits for a condition.
+pub(crate) fn until(what: &str, condition: impl Fn() -> bool) {
+    let limit = Instant::now() + LONG;
+    while !condition() {
+        assert!(Instant::now() < limit, "in vain: {what}");
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

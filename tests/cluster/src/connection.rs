@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustls::{HandshakeKind, ServerConnection, StreamOwned};
 use socket2::SockRef;
 
-use crate::fault::{Action, Form, Then};
+use crate::fault::{Action, Cut, Form, Then};
 use crate::http::{ReadError, Reader, Request, Response};
 use crate::listener::Reception;
 use crate::server::Shared;
@@ -117,7 +117,11 @@ fn exchange(shared: &Shared, id: u64, stream: &mut Stream<'_>, request: &Request
     }
     let status = answer.status;
     let (mut bytes, wants_close) = answer.encode(request, &plan.form);
-    bytes.truncate(plan.cut.unwrap_or(usize::MAX));
+    match plan.cut {
+        None => {}
+        Some(Cut::After(count)) => bytes.truncate(count),
+        Some(Cut::AllBut(count)) => bytes.truncate(bytes.len().saturating_sub(count)),
+    }
     // Noted first: a client that has its answer may read the journal at once.
     shared.journal.answered(serial, status);
     let is_abrupt = plan.is_reset || plan.cut.is_some();

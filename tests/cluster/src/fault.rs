@@ -31,8 +31,7 @@ pub(crate) struct Plan {
     pub(crate) delay: Option<Duration>,
     pub(crate) action: Action,
     pub(crate) form: Form,
-    /// How many bytes of the answer are written, before the connection is closed.
-    pub(crate) cut: Option<usize>,
+    pub(crate) cut: Option<Cut>,
     /// How long to pause before each byte of the answer.
     pub(crate) drip: Option<Duration>,
     pub(crate) then: Then,
@@ -53,6 +52,13 @@ pub(crate) enum Action {
     AnswerRaw(Vec<u8>),
     DropBefore,
     DropAfter,
+}
+
+/// How much of the answer is written before the connection is closed, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cut {
+    After(usize),
+    AllBut(usize),
 }
 
 /// How an answer is put on the wire.
@@ -152,7 +158,13 @@ impl Fault {
 
     /// Processes the request and writes so many bytes of the answer, its head included, then closes the connection.
     pub fn truncate_answer(mut self, bytes: usize) -> Self {
-        self.plan.cut = Some(bytes);
+        self.plan.cut = Some(Cut::After(bytes));
+        self
+    }
+
+    /// Processes the request and writes the answer without so many bytes at its end, then closes the connection.
+    pub fn lose_end(mut self, bytes: usize) -> Self {
+        self.plan.cut = Some(Cut::AllBut(bytes));
         self
     }
 

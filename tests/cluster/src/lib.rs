@@ -199,6 +199,12 @@ impl Cluster {
         self.shared.connections.load(Ordering::SeqCst)
     }
 
+    /// How many TCP connections are open on this side.
+    #[must_use]
+    pub fn open_connections(&self) -> usize {
+        self.shared.open_connections()
+    }
+
     /// A stored object, by its group version (`v1`, `apps/v1`) and resource (`configmaps`).
     ///
     /// # Panics

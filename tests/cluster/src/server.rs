@@ -66,6 +66,10 @@ impl Shared {
         true
     }
 
+    pub(crate) fn open_connections(&self) -> usize {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     fn leave(&self, id: u64) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.remove(&id);

@@ -134,6 +134,8 @@ fn answers_are_put_on_the_wire_as_told() {
         interim.starts_with("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n"),
         "{interim}"
     );
+    let cut = raw_answer(version().lose_end(3));
+    assert!(cut.contains(r#""platform":"#) && !cut.contains('}'), "{cut}");
     assert!(raw_answer(version().compressed()).contains("\r\nContent-Encoding: gzip\r\n"));
     let drip = raw_answer(version().drip(Duration::from_micros(10)));
     assert!(drip.starts_with("HTTP/1.1 200 OK\r\n") && drip.trim_end().ends_with('}'), "{drip}");
