@@ -123,6 +123,10 @@ fn suitable(
     }
 }
 
+/// In a path these two are taken for subresources of the namespace itself, whatever group they are
+/// in: apiserver's `RequestInfoFactory` (`namespaceSubresources`) judges rights by that.
+const OF_THE_NAMESPACE: [&str; 2] = ["status", "finalize"];
+
 /// Reads an `APIResourceList`. Subresources (`pods/log`) are not targets. `None` when the document
 /// is not about this group version, or names a resource in a way that no path could take.
 fn read(
@@ -139,7 +143,7 @@ fn read(
     };
     for resource in resources {
         let name = resource.get("name")?.as_str()?;
-        if name.contains('/') {
+        if name.contains('/') || OF_THE_NAMESPACE.contains(&name) {
             continue;
         }
         if !is_dns_subdomain(name) {
@@ -173,9 +177,21 @@ fn malformed(api_version: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
+
+    proptest! {
+        #[test]
+        fn every_resource_has_a_name_that_is_one_segment(name in ".{0,20}|[a-z./%]{0,12}") {
+            let document = list(&json!([resource(&name, true, &["get"])]));
+            let found = kinds(&document).and_then(|mut kinds| kinds.remove("Thing"));
+            for resource in found.into_iter().flatten() {
+                prop_assert!(is_dns_subdomain(&resource.name) && resource.name == name);
+            }
+        }
+    }
 
     fn kinds(document: &Value) -> Option<HashMap<String, Vec<ApiResource>>> {
         read("example.com/v1", document.as_object().unwrap())
@@ -227,6 +243,10 @@ mod tests {
             let document = list(&json!([resource(name, true, &["get", "patch"])]));
             let slash = name.contains('/');
             assert_eq!(kinds(&document).map(|k| k.len()), slash.then_some(0), "{name}");
+        }
+        for name in OF_THE_NAMESPACE {
+            let document = list(&json!([resource(name, true, &["get", "patch"])]));
+            assert_eq!(kinds(&document).map(|k| k.len()), Some(0), "{name}");
         }
         let other = json!({"kind": "APIResourceList", "groupVersion": "v1", "resources": []});
         assert!(kinds(&other).is_none());

@@ -31,6 +31,8 @@
 //! Everything blocks. There is no async runtime, no thread kept running, no file written and no
 //! cache on disk.
 
+#![forbid(unsafe_code)]
+
 mod access;
 mod client;
 mod config;

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::error::one_line;
-use crate::names::push_percent_encoded;
+use crate::names::{is_dns_label, is_dns_subdomain, push_percent_encoded};
 
 /// The verb of the Kubernetes API; the HTTP method follows from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +134,8 @@ impl Request {
     }
 
     /// A request about the objects of one resource in one namespace: about all of them when
-    /// there is no `name`. `None` when the group version cannot be one.
+    /// there is no `name`. `None` for a group version that cannot be one, and for whatever no
+    /// segment of a path can be: then there is no such request.
     pub(crate) fn namespaced(
         verb: Verb,
         api_version: &str,
@@ -144,7 +145,7 @@ impl Request {
     ) -> Option<Self> {
         let mut target = group_version_path(api_version)?;
         for segment in ["namespaces", namespace, resource].into_iter().chain(name) {
-            push_segment(&mut target, segment);
+            push_segment(&mut target, segment)?;
         }
         Some(Self {
             subject: Subject::new(verb, resource, name, Some(namespace)),
@@ -198,19 +199,18 @@ fn length(value: &Value) -> usize {
     }
 }
 
-/// `v1` is the core group only; anything else is `group/version`.
+/// `v1` is the core group only; anything else is `group/version`. Groups and versions are DNS names
+/// (apimachinery's rules for the names of an `APIService`), so nothing else can be served.
 fn group_version_path(api_version: &str) -> Option<String> {
-    let (root, segments) = match api_version.split_once('/') {
-        None => ("/api", vec![api_version]),
-        Some((group, version)) => ("/apis", vec![group, version]),
+    let (mut path, version) = match api_version.split_once('/') {
+        None => ("/api".to_owned(), api_version),
+        Some((group, version)) if is_dns_subdomain(group) => (format!("/apis/{group}"), version),
+        Some(_) => return None,
     };
-    let mut path = root.to_owned();
-    for segment in segments {
-        if matches!(segment, "" | "." | "..") || segment.contains('/') {
-            return None;
-        }
-        push_segment(&mut path, segment);
+    if !is_dns_label(version) {
+        return None;
     }
+    push_segment(&mut path, version)?;
     Some(path)
 }
 
@@ -221,13 +221,20 @@ pub(crate) fn is_api_version(api_version: &str) -> bool {
 /// RFC 3986's unreserved marks: nothing else stands in a segment or a query as it is.
 const UNRESERVED: &[u8] = b"-._~";
 
-fn push_segment(path: &mut String, segment: &str) {
+/// `None` for what would not be a segment of its own: clients and servers take the dots away.
+fn push_segment(path: &mut String, segment: &str) -> Option<()> {
+    if matches!(segment, "" | "." | "..") {
+        return None;
+    }
     path.push('/');
     push_percent_encoded(path, segment, UNRESERVED);
+    Some(())
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn target(api_version: &str, resource: &str, name: &str) -> Option<String> {
@@ -266,7 +273,10 @@ mod tests {
 
     #[test]
     fn what_is_no_group_version_makes_no_path() {
-        for api_version in ["", "/", "a/", "/v1", "a/b/c", ".", "..", "../v1", "a/.."] {
+        for api_version in [
+            "", "/", "a/", "/v1", "a/b/c", ".", "..", "../v1", "a/..", "A/v1", "a/V1", "v1 ",
+            "a%2f/v1",
+        ] {
             assert!(!is_api_version(api_version), "{api_version:?}");
             assert_eq!(target(api_version, "xs", "a"), None, "{api_version:?}");
         }
@@ -282,5 +292,84 @@ mod tests {
                 "/api/v1/namespaces/workers/configmaps/a?fieldManager=a%26b%20%3D%C3%A9&dryRun=All"
             )
         );
+    }
+
+    fn decoded(segment: &str) -> Vec<u8> {
+        let mut bytes = segment.bytes();
+        let mut text = Vec::new();
+        while let Some(byte) = bytes.next() {
+            text.push(match byte {
+                b'%' => {
+                    let digits: String = bytes.by_ref().take(2).map(char::from).collect();
+                    u8::from_str_radix(&digits, 16).unwrap()
+                }
+                byte => byte,
+            });
+        }
+        text
+    }
+
+    /// Texts that have led paths astray somewhere, and any others.
+    fn text() -> impl Strategy<Value = String> {
+        const KNOWN: &[&str] = &[
+            "",
+            ".",
+            "..",
+            "/",
+            "%2f",
+            "%2e%2e",
+            "?",
+            "#",
+            "a/b",
+            "a\\b",
+            "..;",
+            "a\r\nb: c",
+            "\0",
+            "v1",
+            "apps/v1",
+            "a",
+            "\u{2024}\u{2024}",
+            "\u{ff0f}",
+            "\u{212a}",
+            " ",
+            "a/../../b",
+        ];
+        prop_oneof![
+            prop::sample::select(KNOWN).prop_map(str::to_owned),
+            ".{0,300}",
+            prop::collection::vec(prop::sample::select(KNOWN), 0..4).prop_map(|all| all.concat()),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_path_has_the_segments_that_it_is_made_of_and_no_others(
+            api_version in text(), namespace in text(), resource in text(), name in text(), value in text(),
+        ) {
+            let request =
+                Request::namespaced(Verb::Get, &api_version, &namespace, &resource, Some(&name));
+            let Some(request) = request else { return Ok(()) };
+            let target = request.query("fieldManager", &value).target;
+            let (path, query) = target.split_once('?').unwrap();
+            let root = if api_version.contains('/') { "apis" } else { "api" };
+            let mut expected = vec![root];
+            expected.extend(api_version.split('/'));
+            expected.extend(["namespaces", &namespace, &resource, &name]);
+            let found: Vec<_> = path.split('/').skip(1).map(decoded).collect();
+            prop_assert_eq!(found, expected.iter().map(|s| s.as_bytes().to_vec()).collect::<Vec<_>>());
+            prop_assert!(expected.iter().all(|segment| !matches!(*segment, "" | "." | "..")));
+            let (field, found) = query.split_once('=').unwrap();
+            prop_assert_eq!((field, decoded(found)), ("fieldManager", value.into_bytes()));
+            let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~%/".contains(&b);
+            prop_assert!(path.bytes().all(is_plain));
+        }
+
+        #[test]
+        fn a_group_version_is_one_or_two_dns_names(api_version in text()) {
+            if let Some(request) = Request::discovery(&api_version) {
+                let root = if api_version.contains('/') { "/apis/" } else { "/api/" };
+                prop_assert_eq!(request.target, format!("{root}{api_version}"));
+            }
+        }
     }
 }

@@ -117,6 +117,9 @@ fn check_object(
     Ok(reference.with_namespace(namespace))
 }
 
+/// Most kinds' names have at most 253 characters; roles are bounded by what a URL can carry only.
+const NAME_LIMIT: usize = 1024;
+
 fn check_identity(
     reference: &ResourceRef,
     found: Option<&str>,
@@ -131,7 +134,8 @@ fn check_identity(
     if name.trim().is_empty() {
         return Err(ManifestProblem::NotAString { field: "metadata.name" });
     }
-    if name == "." || name == ".." || name.contains(['/', '%']) {
+    let is_unsafe = |c: char| c.is_control() || c == '/' || c == '%';
+    if name == "." || name == ".." || name.len() > NAME_LIMIT || name.contains(is_unsafe) {
         return Err(ManifestProblem::UnsafeName);
     }
     if !is_api_version(reference.api_version()) {
@@ -226,9 +230,62 @@ impl Unsuitable {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
+
+    /// Fields as they should be, as they should not, and anything else.
+    fn field() -> impl Strategy<Value = Value> {
+        const KNOWN: &[&str] =
+            &["", ".", "..", "a", "workers", "other", "v1", "apps/v1", "a/b/c", "List", "a%2fb"];
+        prop_oneof![
+            4 => prop::sample::select(KNOWN).prop_map(Value::from),
+            1 => ".{0,9}".prop_map(Value::from),
+            1 => Just(Value::Null),
+            1 => Just(json!(["workers"])),
+            1 => Just(json!({"name": "a"})),
+        ]
+    }
+
+    fn object() -> impl Strategy<Value = Value> {
+        let flat =
+            (field(), field(), field(), field()).prop_map(|(version, kind, name, namespace)| {
+                json!({"apiVersion": version, "kind": kind,
+                "metadata": {"name": name, "namespace": namespace}})
+            });
+        flat.prop_recursive(10, 30, 3, |inner| {
+            (field(), prop::collection::vec(inner, 0..3))
+                .prop_map(|(kind, items)| json!({"kind": kind, "items": items}))
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_let_through_is_one_object_of_the_target_namespace(
+            values in prop::collection::vec(object(), 0..4),
+        ) {
+            let Ok(rendered) = rendered(objects(&values), "workers") else { return Ok(()) };
+            for Rendered { object, reference, .. } in &rendered {
+                let namespace = object["metadata"].get("namespace").and_then(Value::as_str);
+                prop_assert!(matches!(namespace, None | Some("" | "workers")));
+                prop_assert_eq!(reference.namespace(), Some("workers"));
+                let path = Request::namespaced(
+                    Verb::Patch, reference.api_version(), "workers", "things", Some(reference.name()),
+                );
+                prop_assert!(path.is_some(), "{} has no path", reference);
+            }
+            if check_replayable(&rendered).is_ok() {
+                let mut names: Vec<_> = rendered
+                    .iter()
+                    .map(|r| (r.reference.group(), r.reference.kind(), r.reference.name()))
+                    .collect();
+                names.sort_unstable();
+                names.dedup();
+                prop_assert_eq!(names.len(), rendered.len());
+            }
+        }
+    }
 
     fn objects(values: &[Value]) -> Vec<Manifest> {
         values.iter().map(|v| v.as_object().unwrap().clone().into()).collect()

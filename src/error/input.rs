@@ -60,7 +60,7 @@ pub enum InvalidInput {
         /// Their names, in the Template's order.
         parameters: Vec<String>,
     },
-    /// A field manager is blank or longer than 128 characters.
+    /// A field manager is blank, holds a control character, or is longer than 128 bytes.
     FieldManager {
         /// What the value looks like.
         shape: Shape,
@@ -169,7 +169,7 @@ impl fmt::Display for InvalidInput {
             ),
             Self::FieldManager { shape } => write!(
                 f,
-                "the field manager must be a nonblank string of at most 128 characters: {shape}"
+                "the field manager must be a nonblank, printable string of at most 128 bytes: {shape}"
             ),
             Self::Timeout { argument } => {
                 write!(f, "the {argument} timeout must be more than zero and less than a year")

@@ -52,7 +52,8 @@ pub enum ManifestProblem {
     ApiVersion,
     /// `metadata.generateName` is there (even beside a name): the object could not be found again.
     GenerateName,
-    /// `metadata.name` is `.` or `..`, or holds `/` or `%`, which no API path can.
+    /// `metadata.name` is `.` or `..`, holds `/` or `%`, which no API path can, or a control
+    /// character, or is longer than 1,024 bytes.
     UnsafeName,
     /// It is meant for another namespace.
     OtherNamespace {
@@ -110,9 +111,10 @@ impl fmt::Display for ManifestProblem {
                 "metadata.generateName is there, so it could not be found again: remove it and \
                  give a name",
             ),
-            Self::UnsafeName => {
-                f.write_str("metadata.name must not be \".\" or \"..\" or hold '/' or '%'")
-            }
+            Self::UnsafeName => f.write_str(
+                "metadata.name must not be \".\" or \"..\", hold '/', '%' or a control character, \
+                     or be longer than 1024 bytes",
+            ),
             Self::OtherNamespace { found, expected } => write!(
                 f,
                 "it is meant for namespace \"{}\", and this operation for \"{}\"",

@@ -40,7 +40,7 @@ impl CreateOptions {
         Self::default()
     }
 
-    /// The owner of the applied fields, nonblank, at most 128 characters (the API's bound).
+    /// The owner of the applied fields, nonblank, printable, at most 128 bytes (the API's bounds).
     /// Defaults to `mini-scheduler`, the original's name, so that objects of jobs started by it
     /// stay with their owner.
     #[must_use]
@@ -103,7 +103,8 @@ impl CreateOptions {
 
     pub(crate) fn check(&self) -> Result<()> {
         let manager = &self.field_manager;
-        if manager.trim().is_empty() || manager.chars().count() > 128 {
+        let fits = manager.len() <= 128 && !manager.contains(char::is_control);
+        if manager.trim().is_empty() || !fits {
             let shape = Shape::of(manager, |_| true);
             return Err(InvalidInput::FieldManager { shape }.into());
         }

@@ -333,8 +333,12 @@ fn an_answer_without_a_uid_or_about_another_object_is_of_unknown_outcome() {
 #[test]
 fn a_bad_field_manager_is_refused_before_any_request() {
     let world = World::start();
-    let options = CreateOptions::new().field_manager(" ");
-    let error = world.workers("worker").create_with(&Template::new("t"), &options).unwrap_err();
-    assert!(matches!(error, Error::InvalidInput(InvalidInput::FieldManager { .. })), "{error:?}");
+    for manager in ["", " ", "a\nb", &"é".repeat(65)] {
+        let options = CreateOptions::new().field_manager(manager);
+        let error = world.workers("worker").create_with(&Template::new("t"), &options).unwrap_err();
+        let Error::InvalidInput(InvalidInput::FieldManager { .. }) = error else {
+            panic!("{manager:?}: {error:?}")
+        };
+    }
     assert!(world.cluster.journal().is_empty());
 }

@@ -4,6 +4,7 @@ use std::error::Error as _;
 
 use openshift_templates::{Client, Error, Namespace, Outcome, ResourceRef, TransportError};
 use openshift_templates_testing::Fault;
+use serde_json::{Value, json};
 
 use crate::support::{World, job};
 
@@ -59,6 +60,24 @@ fn what_is_compressed_counts_as_what_it_becomes() {
     let error = workers.get(&reference()).unwrap_err();
     let Error::Transport(error) = &error else { panic!("{error:?}") };
     assert_eq!(error.exceeded_limit(), Some(LIMIT as u64));
+}
+
+#[test]
+fn a_rendering_of_ten_mebibytes_works() {
+    let world = World::start();
+    let objects: Vec<Value> = (0..20)
+        .map(|number| {
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("a-{number}")},
+                "data": {"a": "x".repeat(512 * 1024)}})
+        })
+        .collect();
+    world.render(&json!(objects));
+    let workers = world.workers("worker");
+    let references = workers.create(&job("worker-001")).unwrap();
+    let read = workers.get(&references).unwrap();
+    assert_eq!(read.len(), 20);
+    assert!(read.iter().all(|m| m.as_map()["data"]["a"].as_str().unwrap().len() == 512 * 1024));
+    assert_eq!(workers.delete(&references).unwrap().len(), 20);
 }
 
 #[test]

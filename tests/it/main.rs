@@ -9,6 +9,7 @@
 
 mod anywhere;
 mod connect;
+mod corpora;
 mod counts;
 mod create;
 mod delete;
@@ -18,6 +19,7 @@ mod faults;
 mod gate;
 mod get;
 mod golden;
+mod hostile;
 mod interruptions;
 mod limits;
 mod outcomes;

@@ -32,6 +32,11 @@ pub(crate) fn write_options(kind: &str, query: &Query) -> Result<WriteOptions, R
     if field_manager.is_some_and(|manager| manager.len() > 128) {
         return Err(status::invalid_options(kind, Cause::too_long("fieldManager", 128)));
     }
+    if let Some(manager) = field_manager.filter(|manager| manager.contains(char::is_control)) {
+        let why = "should only contain printable characters";
+        let cause = Cause::invalid("fieldManager", &manager.into(), why);
+        return Err(status::invalid_options(kind, cause));
+    }
     let field_validation = query.get("fieldValidation").unwrap_or_default();
     let supported = ["", "Ignore", "Strict", "Warn"];
     if !supported.contains(&field_validation) {
