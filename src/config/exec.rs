@@ -1,5 +1,6 @@
 //! Credential plugins: client-go's `client.authentication.k8s.io`, versions v1 and v1beta1.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -28,7 +29,20 @@ pub(crate) struct Plugin {
     /// `KUBERNETES_EXEC_INFO`.
     pub(super) info: String,
     pub(super) limit: Duration,
-    pub(super) last: Mutex<Option<Output>>,
+    pub(super) runs: Runs,
+}
+
+/// What came of the runs so far.
+#[derive(Default)]
+pub(super) struct Runs {
+    ended: AtomicU64,
+    last: Mutex<Last>,
+}
+
+#[derive(Default)]
+struct Last {
+    output: Option<Output>,
+    failure: Option<ExecError>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -85,20 +99,36 @@ impl Plugin {
     }
 
     fn login_unless(&self, is_bad: impl Fn(&Login) -> bool) -> Result<Login, ConfigError> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(output) = &*last
+        let ended = self.runs.ended.load(Ordering::SeqCst);
+        let mut last = self.runs.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(output) = &last.output
             && output.ends.is_none_or(|ends| Timestamp::now() + EARLY < ends)
             && !is_bad(&output.login)
         {
             return Ok(output.login.clone());
         }
-        let output = self.run()?;
-        let login = output.login.clone();
-        *last = Some(output);
-        Ok(login)
+        // Who has waited for a run that failed does not try the same once more, after all others.
+        if let Some(failure) = &last.failure
+            && self.runs.ended.load(Ordering::SeqCst) != ended
+        {
+            return Err(ConfigError::Exec(Box::new(failure.clone())));
+        }
+        let result = self.run();
+        self.runs.ended.fetch_add(1, Ordering::SeqCst);
+        match result {
+            Ok(output) => {
+                let login = output.login.clone();
+                *last = Last { output: Some(output), failure: None };
+                Ok(login)
+            }
+            Err(failure) => {
+                last.failure = Some(failure.clone());
+                Err(ConfigError::Exec(Box::new(failure)))
+            }
+        }
     }
 
-    fn run(&self) -> Result<Output, ConfigError> {
+    fn run(&self) -> Result<Output, ExecError> {
         let run = || {
             if self.stdin == Stdin::Missing {
                 return Err(ExecProblem::NoTerminal);
@@ -112,9 +142,8 @@ impl Plugin {
         Ok(output)
     }
 
-    fn error(&self, problem: ExecProblem) -> ConfigError {
-        let error = ExecError::new(self.field.clone(), &self.command, problem);
-        ConfigError::Exec(Box::new(error))
+    fn error(&self, problem: ExecProblem) -> ExecError {
+        ExecError::new(self.field.clone(), &self.command, problem)
     }
 }
 

@@ -1,13 +1,14 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::{ConfigField, one_line};
 
 /// A credential plugin did not give a credential, so that nothing was sent. Nothing that the
 /// plugin wrote is kept; its standard error went to this process's.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ExecError {
     field: ConfigField,
     command: String,
@@ -15,7 +16,7 @@ pub struct ExecError {
 }
 
 /// What went wrong with a credential plugin.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ExecProblem {
     /// There is no such executable.
@@ -26,7 +27,7 @@ pub enum ExecProblem {
     /// It could not be started, or not be waited for.
     Start {
         /// Why.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// `interactiveMode` is `Always`, and standard input is no terminal.
     NoTerminal,

@@ -1,6 +1,7 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -27,7 +28,7 @@ impl Plugin {
             .spawn()
             .map_err(|source| match source.kind() {
                 io::ErrorKind::NotFound => not_found(),
-                _ => ExecProblem::Start { source },
+                _ => start(source),
             })?;
         let output = self.wait(&mut child);
         if output.is_err() {
@@ -51,7 +52,7 @@ impl Plugin {
             sender.send(read.map(|_| bytes))
         });
         let bytes = match receiver.recv_timeout(self.limit) {
-            Ok(read) => read.map_err(|source| ExecProblem::Start { source })?,
+            Ok(read) => read.map_err(start)?,
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                 return Err(timed_out());
             }
@@ -59,14 +60,16 @@ impl Plugin {
         if u64::try_from(bytes.len()).is_ok_and(|length| length > OUTPUT_LIMIT) {
             return Err(ExecProblem::NotAnExecCredential);
         }
-        let status = wait_until(child, end)
-            .map_err(|source| ExecProblem::Start { source })?
-            .ok_or_else(timed_out)?;
+        let status = wait_until(child, end).map_err(start)?.ok_or_else(timed_out)?;
         if !status.success() {
             return Err(ExecProblem::Exit { code: status.code() });
         }
         Ok(bytes)
     }
+}
+
+fn start(source: io::Error) -> ExecProblem {
+    ExecProblem::Start { source: Arc::new(source) }
 }
 
 /// The standard library waits for ever or not at all. A plugin ends when it has written, so that

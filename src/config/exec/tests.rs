@@ -26,7 +26,7 @@ impl Script {
             stdin: Stdin::Nothing,
             info: String::new(),
             limit: Duration::from_secs(30),
-            last: Mutex::default(),
+            runs: Runs::default(),
         }
     }
 
@@ -83,6 +83,36 @@ fn threads_share_one_run() {
         }
     });
     assert_eq!(script.runs(), 1);
+}
+
+#[test]
+fn threads_that_wait_for_a_run_that_fails_do_not_repeat_it() {
+    const THREADS: usize = 16;
+    let script = Script::new();
+    let go = script.dir.path().join("go");
+    let plugin =
+        script.plugin(&format!("while ! [ -e '{}' ]; do sleep 0.05; done; exit 3", go.display()));
+    let started = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                started.fetch_add(1, Ordering::SeqCst);
+                let failed = problem(plugin.login());
+                assert!(failed.contains('3'), "{failed}");
+            });
+        }
+        let limit = Instant::now() + Duration::from_secs(60);
+        while started.load(Ordering::SeqCst) < THREADS || script.runs() == 0 {
+            assert!(Instant::now() < limit, "the threads do not start");
+            std::thread::yield_now();
+        }
+        std::fs::write(&go, "").unwrap();
+    });
+    // One that was late may have found nobody to wait for.
+    assert!(script.runs() <= 3, "{} runs for {THREADS} threads", script.runs());
+    let runs = script.runs();
+    problem(plugin.login());
+    assert_eq!(script.runs(), runs + 1, "who comes later tries again");
 }
 
 #[test]

@@ -1,12 +1,11 @@
 use std::path::Path;
-use std::sync::Mutex;
 
 use super::beside;
 use super::cluster;
 use super::document::Entry;
 use crate::config::Config;
 use crate::config::environment::Environment;
-use crate::config::exec::{Info, Plugin, Stdin, Version};
+use crate::config::exec::{Info, Plugin, Runs, Stdin, Version};
 use crate::error::{ConfigError, ConfigProblem};
 
 /// What has to be right even where the plugin is not used.
@@ -66,7 +65,7 @@ pub(super) fn plugin(
         stdin,
         info,
         limit: stdin.limit(),
-        last: Mutex::default(),
+        runs: Runs::default(),
     })
 }
 
