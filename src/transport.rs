@@ -22,6 +22,7 @@ mod headers;
 mod limits;
 mod line;
 mod private_key;
+mod record;
 mod roots;
 mod session;
 mod tls;
@@ -98,7 +99,9 @@ impl Transport {
             error => self.error(request, limits, Phase::Answer, error),
         })?;
         let body = serde_json::from_slice(&body).map_err(|error| unusable(error.into()))?;
-        Ok(Success { created: status == 201, warnings: warnings(&headers), body })
+        let warnings = warnings(&headers);
+        record::warnings(request, &warnings);
+        Ok(Success { created: status == 201, warnings, body })
     }
 
     /// The server does not act on what it answers with a 401, so that this does not count as sent:
@@ -147,7 +150,8 @@ impl Transport {
         authorization: Option<&Secret>,
         idle_age: Duration,
     ) -> Result<Answer, (Phase, ureq::Error)> {
-        Exchange::run(limits, |exchange| {
+        let start = Instant::now();
+        let result = Exchange::run(limits, |exchange| {
             let run = || {
                 let message = self.message(request, authorization)?;
                 let message = agent
@@ -177,7 +181,9 @@ impl Transport {
                 headers: std::mem::take(response.headers_mut()),
                 body,
             })
-        })
+        });
+        record::exchange(request, &result, start.elapsed());
+        result
     }
 
     fn message<'a>(

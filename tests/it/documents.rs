@@ -40,9 +40,10 @@ fn each_promise_of_security_names_a_test_that_exists() {
     sources_of(&root().join("src"), &mut units);
     let exists = |name: &str| match name.rsplit_once("::") {
         Some((module, test)) => {
-            let path = root().join("tests/it").join(module.replace("::", "/") + ".rs");
-            let source = std::fs::read_to_string(&path);
-            has_test(&source.unwrap_or_else(|_| panic!("{} is missing", path.display())), test)
+            let file = module.replace("::", "/") + ".rs";
+            let read = |folder| std::fs::read_to_string(root().join(folder).join(&file));
+            let source = read("tests/it").or_else(|_| read("tests"));
+            has_test(&source.unwrap_or_else(|_| panic!("{file} is missing")), test)
         }
         None => has_test(&units, name),
     };
